@@ -31,16 +31,17 @@ mkdirSync(pictures, { recursive: true });
 await demo();
 await demo({ isLight: true });
 await consoleScreen();
+await consoleScreen({ isLight: true });
 await film();
 
-/** The questions, and the whole task; on a light background only the first question and the task. */
+/** The questions, and the whole task. */
 async function demo({ isLight = false } = {}) {
   const at = open(['demo'], { isLight });
   await at.shows('Confirm Edit');
   at.picture(isLight ? 'edit-light' : 'edit', 'A change, before it is made');
   at.type('y');
   await at.shows('node --test');
-  if (!isLight) at.picture('command', 'A command, before it runs');
+  at.picture(isLight ? 'command-light' : 'command', 'A command, before it runs');
   at.type('y');
   await at.shows('can undo every change');
   await at.shows('Ask for anything');
@@ -49,14 +50,14 @@ async function demo({ isLight = false } = {}) {
   await at.ended;
 }
 
-async function consoleScreen() {
-  const at = open(['console']);
+async function consoleScreen({ isLight = false } = {}) {
+  const at = open(['console'], { isLight });
   await at.shows('This is the console');
   at.type(`list_directory path=${project}\r`);
   await at.shows('notes.md');
   at.type('read_file ');
   await pause(500);
-  at.picture('console', 'The console: tools without a model');
+  at.picture(isLight ? 'console-light' : 'console', 'The console: tools without a model');
   at.type('\u0003\u0003');
   await at.ended;
 }

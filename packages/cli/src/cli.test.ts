@@ -323,13 +323,24 @@ test('a server is added, listed without secrets, tested, called and removed', as
     0,
   );
   const listed = await run('mcp', 'list');
-  expect(listed.stdout).toContain('good');
+  expect(listed.stdout).toMatch(/^good {2}\(user\) {2}connected, 1 tool$/m);
   expect(listed.stdout).not.toContain('hunter2');
   expect((await run('mcp', 'test', 'good')).stdout).toContain('good__echo');
   expect((await run('call', 'good__echo', '{}')).code).toBe(3);
   const called = await run('call', 'good__echo', '{}', '--json', '--allowed-tools', 'good__echo');
   expect(JSON.parse(called.stdout)).toMatchObject({ tool: 'good__echo', status: 'success', llmContent: 'ok' });
   expect((await run('doctor')).stdout).toMatch(/ok\s+MCP server good: none 1, protocol 2025-11-25/);
+  const again = await run('mcp', 'add', 'good', process.execPath);
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringContaining('already has a server named good; remove it'),
+  ]);
+  await run('mcp', 'add', 'gone', '/nowhere/server');
+  const locked = await webServer((_, response) => void response.writeHead(401).end());
+  await run('mcp', 'add', 'locked', `${locked.url}/mcp`);
+  const states = (await run('mcp', 'list')).stdout;
+  expect(states).toMatch(/^gone {2}\(user\) {2}not connected: .*\/nowhere\/server/m);
+  expect(states).toMatch(/^locked {2}\(user\) {2}not connected: .*lathe mcp auth locked/m);
   expect((await run('mcp', 'remove', 'good')).code).toBe(0);
   expect((await run('mcp', 'test', 'good')).code).toBe(2);
 });

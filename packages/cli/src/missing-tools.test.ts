@@ -105,8 +105,7 @@ const someTools = /Some tools could not be loaded: run lathe doctor/;
 function expected(surface: string, state: Exclude<State, 'working'>): RegExp[] {
   const { command, server, file } = sentences[state];
   if (surface === 'lathe mcp test') return [server];
-  // Lists what is set up and starts nothing.
-  if (surface === 'lathe mcp list') return state === 'untrusted' ? [server] : [/theirs {2}\(project\)/];
+  if (surface === 'lathe mcp list') return [server];
   if (surface === 'the error for an unknown tool' && state !== 'untrusted') return [someTools];
   // A name without the prefix of a server starts no server.
   if (surface === 'lathe call' && state !== 'untrusted') return [command, file, someTools];
@@ -131,7 +130,7 @@ const shown: Record<string, RegExp[]> = {
   'lathe tools --json': [/"name": ?"found"/, /"name": ?"filed"/, /"name": ?"theirs__echo"/],
   'lathe doctor': [/ok\s+MCP server theirs/],
   'lathe doctor --json': [/"theirs"|theirs/],
-  'lathe mcp list': [/theirs {2}\(project\)/],
+  'lathe mcp list': [/theirs {2}\(project\) {2}connected, 1 tool$/m],
   'lathe mcp test': [/theirs/],
   'lathe -p': [/"found"/, /"filed"/, /"theirs__echo"/],
   'the error for an unknown tool': [/^There is no tool named "missing"\.$/],

@@ -29,6 +29,8 @@ export const command: Command = {
       await discoverTools(lathe, io, signal, name);
       const outcome = await runOne(lathe, { id: 'call-1', name, args }, io, signal);
       print(outcome, flags, io);
+      if (lathe.background.running().some(({ isKept }) => !isKept))
+        io.err('lathe: the background command ends with this call; "keep": true lets it go on');
       return exitCode(outcome);
     } finally {
       await lathe.close();

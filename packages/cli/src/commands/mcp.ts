@@ -68,18 +68,42 @@ async function remove(args: readonly string[], _flags: Flags, io: Io): Promise<n
   return exitCodes.failure;
 }
 
-async function list(_args: readonly string[], flags: Flags, io: Io): Promise<number> {
+async function list(_args: readonly string[], flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
   const lathe = await openLathe(flags, io);
-  const { servers, unusable } = lathe.sources;
-  for (const { client } of servers) {
-    const { name, written, isProjects } = client.definition;
-    const shown = JSON.stringify(showSetting(`mcpServers.${name}`, written));
-    io.out(visibleText(`${name}  (${isProjects ? 'project' : 'user'})  ${shown}`));
+  try {
+    const { servers, unusable } = lathe.sources;
+    const states = await Promise.all(servers.map((source) => stateOf(source, signal)));
+    for (const [index, { client }] of servers.entries()) {
+      const { name, written, isProjects, plugin } = client.definition;
+      const shown = JSON.stringify(showSetting(`mcpServers.${name}`, written));
+      const origin = plugin?.source ?? (isProjects ? 'project' : 'user');
+      io.out(visibleText(`${name}  (${origin})  ${states[index]}\n  ${shown}`));
+    }
+    for (const { name, problem } of unusable) io.out(visibleText(`${name}  (cannot be used: ${problem})`));
+    const known = [...servers.map(({ client }) => client.definition.name), ...unusable.map(({ name }) => name)];
+    const disabled = Object.keys(lathe.settings.mcpServers).filter((name) => !known.includes(name));
+    for (const name of disabled) io.out(visibleText(`${name}  disabled by mcp.excluded or mcp.allowed`));
+    if (known.length + disabled.length === 0) io.out(noServers);
+  } finally {
+    await lathe.close();
   }
-  for (const { name, problem } of unusable) io.out(visibleText(`${name}  (cannot be used: ${problem})`));
-  if (servers.length + unusable.length === 0) io.out(noServers);
-  await lathe.close();
   return exitCodes.success;
+}
+
+/** How long `mcp list` waits for a server. */
+const maxListMs = 10_000;
+
+/** Whether a server answers, in a few words. */
+async function stateOf(source: McpSource, signal: AbortSignal): Promise<string> {
+  const deadline = AbortSignal.timeout(maxListMs);
+  try {
+    const { length } = await source.discover(AbortSignal.any([signal, deadline]));
+    return `connected, ${length} ${length === 1 ? 'tool' : 'tools'}`;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (deadline.aborted) return `no answer within ${maxListMs / 1000} s`;
+    return `not connected: ${errorMessage(error)}`;
+  }
 }
 
 async function test(args: readonly string[], flags: Flags, io: Io, signal: AbortSignal): Promise<number> {

@@ -1,10 +1,10 @@
 import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
 import { chooseModel, closestLevel, type Effort, efforts } from '@lathe/agent/models';
-import { type Approver, type PartUnion, toParts } from '@lathe/core';
-import { mentionedPaths } from '../mentions/mentioned-paths.js';
+import { type PartUnion, toParts } from '@lathe/core';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import type { Conversation, Driver } from './driver.js';
-import { runCalls, runTypedCommand } from './run-calls.js';
+import { readMentioned } from './read-mentioned.js';
+import { runTypedCommand } from './run-calls.js';
 
 /** Sends input to a model: `@path` adds files, `!command` runs without the model. */
 export class AgentDriver implements Driver {
@@ -43,8 +43,7 @@ export class AgentDriver implements Driver {
 
   /** The input, and the files and resources that it mentions. */
   async *#withMentions(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
-    const paths = await mentionedPaths(input, this.#lathe.workspace);
-    const files = paths.length > 0 ? yield* this.#read(paths, signal) : [];
+    const files = yield* readMentioned(input, this.#lathe, signal);
     const resources = await mentionedResources(input, this.#lathe, signal);
     for (const message of resources.problems) yield { type: 'notice', level: 'warning', message };
     return [input, ...files, ...resources.parts, ...this.#shared.splice(0)];
@@ -113,14 +112,6 @@ export class AgentDriver implements Driver {
     this.#agent = session;
     return session.notes;
   }
-
-  async *#read(paths: readonly string[], signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
-    const call = { name: 'read_many_files', args: { paths } };
-    const [outcome] = yield* runCalls(this.#lathe, [call], signal, typedApprover(this.#lathe.approver));
-    if (outcome?.status !== 'success') return [];
-    const { llmContent } = outcome;
-    return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
-  }
 }
 
 /** The last word may be a level of effort. */
@@ -135,12 +126,4 @@ function describeEffort({ effort, model: { effortLevels } }: Agent): string {
   const used = effortLevels ? closestLevel(effort, effortLevels) : effort;
   if (used === undefined) return `${effort} (this model has no such setting)`;
   return used === effort ? effort : `${effort} (this model gets ${used})`;
-}
-
-/** A person who types the name of a file with keys has answered the question about it; not those about other places. */
-function typedApprover(approver: Approver): Approver {
-  return {
-    decide: async (request, signal) =>
-      request.isGrantable === 'by-rule' ? { outcome: 'once' } : approver.decide(request, signal),
-  };
 }

@@ -19,8 +19,11 @@ export async function readMentions(
 }
 
 async function mentionedFiles(prompt: string, lathe: AgentLathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
-  const { mentionedPaths } = await import('../mentions/mentioned-paths.js');
-  const paths = await mentionedPaths(prompt, lathe.workspace);
+  const { describeMissing, mentionedPaths } = await import('../mentions/mentioned-paths.js');
+  const { patterns: paths, missing } = await mentionedPaths(prompt, lathe.workspace);
+  const servers = lathe.sources.servers.map(({ client }) => client.serverName);
+  const problem = describeMissing(missing, servers);
+  if (problem !== undefined) io.err(`lathe: ${visibleText(problem)}`);
   if (paths.length === 0) return [];
   const outcome = await runOne(lathe, { id: 'mentions', name: 'read_many_files', args: { paths } }, io, signal);
   if (outcome.status === 'success')

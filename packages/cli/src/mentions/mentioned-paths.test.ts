@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Workspace } from '@lathe/core/tools';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { mentionedPaths, mentionOf } from './mentioned-paths.js';
+import { describeMissing, mentionedPaths, mentionOf } from './mentioned-paths.js';
 
 test.each([
   ['explain @a.txt please', ['a.txt']],
@@ -19,14 +19,17 @@ test.each([
   ['nonsense: @"\\q"', []],
 ])('%j mentions %j', async (text, expected) => {
   const root = tempDirectory({ 'a.txt': '', 'src/b.ts': '', 'my file.txt': '' });
-  expect(await mentionedPaths(text, await Workspace.open(root))).toEqual(expected);
+  expect((await mentionedPaths(text, await Workspace.open(root))).patterns).toEqual(expected);
 });
 
 test('absolute paths are kept; the tool that reads them decides about access', async () => {
   const root = tempDirectory({ 'a.txt': '' });
-  expect(await mentionedPaths(`@${join(root, 'a.txt')}`, await Workspace.open(tempDirectory()))).toEqual([
-    join(root, 'a.txt'),
-  ]);
+  const path = join(root, 'a.txt');
+  expect(await mentionedPaths(`@${path}`, await Workspace.open(tempDirectory()))).toEqual({
+    patterns: [path],
+    files: [path],
+    missing: [],
+  });
 });
 
 test.each([
@@ -42,6 +45,14 @@ test.each([
   const shown = path.replace(/\/$/, '/b.ts');
   const root = tempDirectory({ [shown.replace('\\x1B', '\u001b')]: '' });
   const expected = path.endsWith('/') ? `${path}**` : path;
-  expect(await mentionedPaths(`see ${mentionOf(path)}, please`, await Workspace.open(root))).toEqual([expected]);
+  const { patterns } = await mentionedPaths(`see ${mentionOf(path)}, please`, await Workspace.open(root));
+  expect(patterns).toEqual([expected]);
   expect(mentionOf(path)).not.toMatch(/[\u200b\u{e0041}]/u);
+});
+
+test('a mention of nothing is reported, unless a server has it', async () => {
+  const { missing } = await mentionedPaths('see @nosuch, @docs:a/b and @nosuch', await Workspace.open(tempDirectory()));
+  expect(describeMissing(missing, ['docs'])).toBe('No file or folder here matches @nosuch: nothing was added for it.');
+  expect(describeMissing(['docs:a'], ['docs'])).toBeUndefined();
+  expect(describeMissing(['a', 'b', 'c', 'd', 'e'], [])).toContain('@a, @b, @c and 2 more');
 });

@@ -9,18 +9,37 @@ import { type Workspace } from '@lathe/core/tools';
  */
 const mention = /(?:^|(?<=\s))@(?:("(?:[^"\\\n]|\\.)+(?:"|$))|((?:\\.|[^\s\\,;!?()[\]{}"])+))/g;
 
-/** The existing files and folders that a text mentions as `@path`, without duplicates, as patterns for `read_many_files`. */
-export async function mentionedPaths(text: string, workspace: Pick<Workspace, 'root'>): Promise<string[]> {
-  const found: string[] = [];
+/** What a text mentions as `@path`, without duplicates. */
+export interface MentionedPaths {
+  /** The existing files and folders, as patterns for `read_many_files`. */
+  patterns: string[];
+  /** The absolute paths of the files among them. */
+  files: string[];
+  /** What does not exist, as written. */
+  missing: string[];
+}
+
+export async function mentionedPaths(text: string, workspace: Pick<Workspace, 'root'>): Promise<MentionedPaths> {
+  const [patterns, files, missing] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const [, quoted, plain = ''] of text.matchAll(mention)) {
     const path = quoted === undefined ? plain.replace(/\\(.)/g, '$1').replace(/\.+$/, '') : unquote(quoted);
     if (path === undefined) continue;
     const absolute = isAbsolute(path) ? path : join(workspace.root, path);
     const info = await stat(osPath(absolute)).catch(() => undefined);
-    if (info?.isFile()) found.push(path);
-    if (info?.isDirectory()) found.push(join(path, '**'));
+    if (info?.isFile() || info?.isDirectory()) patterns.add(info.isFile() ? path : join(path, '**'));
+    if (info?.isFile()) files.add(absolute);
+    if (info === undefined) missing.add(path);
   }
-  return [...new Set(found)];
+  return { patterns: [...patterns], files: [...files], missing: [...missing] };
+}
+
+/** A sentence about mentions that are neither files nor resources of these servers; `undefined` if there are none. */
+export function describeMissing(missing: readonly string[], servers: readonly string[]): string | undefined {
+  const names = missing.filter((name) => !servers.some((server) => name.startsWith(`${server}:`)));
+  if (names.length === 0) return undefined;
+  const shown = names.slice(0, 3).map((name) => `@${name}`);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
+  return `No file or folder here matches ${shown.join(', ')}${more}: nothing was added for it.`;
 }
 
 /** Writes a path as a mention, quoted if it would be misread otherwise. */

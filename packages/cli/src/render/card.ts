@@ -1,6 +1,6 @@
 import type { CallStatus, Display } from '@lathe/core';
 import { type DisplaySize, renderDisplay, wholeDisplay } from './display.js';
-import { oneLine, sanitize, wrapHanging } from './lines.js';
+import { lineWidth, oneLine, sanitize, wrapHanging } from './lines.js';
 import type { ViewContext } from './view-context.js';
 
 /** A tool call on the screen. All text is sanitized. */
@@ -90,8 +90,8 @@ export function renderTitle(
   const seconds = timeOf(call, now);
   const room = Math.max(8, 2 * width - name.length - seconds.length - 4);
   const description = isExpanded ? call.description : oneLine(call.description, room);
-  return wrapHanging(
-    `${mark} ${style.bold(sanitize(name))} ${sanitize(description)} ${style.dim(seconds)}`,
-    width,
-  ).join('\n');
+  const lines = wrapHanging(`${mark} ${style.bold(sanitize(name))} ${sanitize(description)}`, width);
+  // The time is not broken apart.
+  const isRoomy = lineWidth(lines.at(-1) ?? '') + 1 + seconds.length <= width;
+  return `${lines.join('\n')}${isRoomy ? ' ' : '\n  '}${style.dim(seconds)}`;
 }

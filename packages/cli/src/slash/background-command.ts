@@ -1,4 +1,4 @@
-import { type BackgroundCommand, visibleText } from '@lathe/core/host';
+import { type BackgroundCommand, reachableAt, visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
 type Context = Pick<SlashContext, 'lathe' | 'print'>;
@@ -12,12 +12,17 @@ export async function manageBackground(argument: string, context: Context): Prom
   const own = background.list();
   const others = (await background.kept.list()).filter((kept) => !own.some((command) => command.id === kept.id));
   const lines = [
-    ...own.map((command) => describeCommand(command, command.result === undefined ? 'running' : 'ended')),
+    ...own.map((command) => describeCommand(command, command.result === undefined ? runningState(command) : 'ended')),
     ...others.map(
       ({ cwd, output, ...kept }) => `${formatLine({ ...kept, state: `running in ${cwd}` })}\n    ${output}`,
     ),
   ];
   context.print(lines.map((line) => visibleText(`  ${line}`)).join('\n') || '  No background commands.');
+}
+
+function runningState({ ports }: BackgroundCommand): string {
+  const open = reachableAt(ports);
+  return open === '' ? 'running' : `running at ${open}`;
 }
 
 async function stop(id: string, { lathe: { background }, print }: Context): Promise<void> {

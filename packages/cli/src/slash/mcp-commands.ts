@@ -57,7 +57,7 @@ export function showServers({
 }): void {
   const { servers, unusable } = lathe.sources;
   if (servers.length + unusable.length === 0)
-    return print('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
+    return print('  No MCP servers. Add one with: lathe mcp add <name> <command|url>');
   const entries = lathe.tools.entries();
   const lines = servers.flatMap((source) => {
     const tools = entries.filter((entry) => entry.source === source.label).map(({ tool }) => tool.name);

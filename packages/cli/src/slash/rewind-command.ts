@@ -2,12 +2,11 @@ import type { RewindPoint, Session } from '@lathe/agent';
 import { type RestoreOutcome, type RestorePlan, visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
-type Context = Pick<SlashContext, 'driver' | 'print' | 'signal'>;
+type Context = Pick<SlashContext, 'driver' | 'print' | 'signal' | 'choose'>;
 type Rewindable = Pick<Session, 'points' | 'previewRewind' | 'rewind'>;
 
-const maxPoints = 20;
 const maxFiles = 30;
-const usage = '/rewind N shows what would change; /rewind N both, files or conversation goes back.';
+const usage = 'Use /rewind to choose a prompt, /rewind N both, files or conversation, or /rewind redo.';
 
 const choices: Readonly<Record<string, { conversation: boolean; files: boolean }>> = {
   both: { conversation: true, files: true },
@@ -15,31 +14,40 @@ const choices: Readonly<Record<string, { conversation: boolean; files: boolean }
   conversation: { conversation: true, files: false },
 };
 
-/** `/rewind` lists the prompts, `/rewind N` shows what going back would change, `/rewind N both` goes back. */
+/** `/rewind` lets the person choose a prompt and what to bring back; `/rewind N both` goes back at once. */
 export async function rewind(argument: string, context: Context): Promise<void> {
   const { driver, print } = context;
   const session = driver.conversation?.rewind;
   if (!session) return print('  Only a saved conversation can be rewound.');
-  const [, number = '', choice = ''] = /^(\d+|redo)?(?:\s+(\w+))?$/.exec(argument) ?? [];
-  if (argument === '') return print(listed(session.points));
-  const last = session.points.findLastIndex(({ type }) => type === 'rewind');
-  const index = number === 'redo' ? last : Number(number) - 1;
-  const point = session.points[index];
-  const what = choices[number === 'redo' && choice === '' ? 'both' : choice];
-  if (!point || (choice !== '' && !what)) return print(`  ${usage}`);
-  return what ? goBack(session, point, what, context) : preview(session, point, index + 1, context);
+  const [given = '', choice = '', ...more] = argument.split(/\s+/);
+  const number = given || (await choosePoint(session.points, context));
+  if (number === undefined) return undefined;
+  const point = pointAt(session.points, number);
+  if (!point || !isPart(choice) || more.length > 0) return print(`  ${usage}`);
+  const fixed = choice === '' && number === 'redo' ? 'both' : choice;
+  const wanted = fixed === '' ? await chooseParts(session, point, context) : fixed;
+  return wanted === undefined ? undefined : goBack(session, point, wanted, context);
 }
 
-function listed(points: readonly RewindPoint[]): string {
-  if (points.length === 0) return '  There is no prompt to go back to yet.';
-  const first = Math.max(0, points.length - maxPoints);
-  const lines = points.slice(first).map(({ type, text, before }, at) => {
-    const title = type === 'rewind' ? `(went back to: ${beginning(text)})` : beginning(text);
-    return `${String(first + at + 1).padStart(3)}  ${title}${before ? '' : '  (no files changed)'}`;
-  });
-  const earlier = first > 0 ? [`     (${first} earlier ones can be given by number)`] : [];
-  const advice = ['Going back to N means the state before N.', usage, '/rewind redo takes the last rewind back.'];
-  return [...earlier, ...lines, ...advice].map((line) => visibleText(`  ${line}`)).join('\n');
+function isPart(choice: string): boolean {
+  return choice === '' || Object.hasOwn(choices, choice);
+}
+
+function pointAt(points: readonly RewindPoint[], number: string): RewindPoint | undefined {
+  return number === 'redo' ? points.findLast(({ type }) => type === 'rewind') : points[Number(number) - 1];
+}
+
+async function choosePoint(points: readonly RewindPoint[], { choose, print }: Context): Promise<string | undefined> {
+  if (points.length === 0) {
+    print('  There is no prompt to go back to yet.');
+    return undefined;
+  }
+  const list = points.map(({ type, text, before }, index) => ({
+    label: visibleText(type === 'rewind' ? `(went back to: ${beginning(text)})` : beginning(text)),
+    detail: before ? '' : 'no files changed',
+    value: `${index + 1}`,
+  }));
+  return choose({ title: 'Go back to the state before which prompt?', choices: list, initial: list.length - 1 });
 }
 
 function beginning(text: string): string {
@@ -47,15 +55,24 @@ function beginning(text: string): string {
   return line.length > 70 || more.length > 0 ? `${line.slice(0, 70)} …` : line;
 }
 
-async function preview(
+/** Shows what would change, and asks which part of it should. */
+async function chooseParts(
   session: Rewindable,
   point: RewindPoint,
-  number: number,
-  { print, signal }: Context,
-): Promise<void> {
+  { print, choose, signal }: Context,
+): Promise<string | undefined> {
   const plan = await session.previewRewind(point, signal);
-  const next = `To go back, type /rewind ${number} both, /rewind ${number} files or /rewind ${number} conversation.`;
-  print([...describe(plan), next].map((line) => visibleText(`  ${line}`)).join('\n'));
+  print(
+    describe(plan)
+      .map((line) => visibleText(`  ${line}`))
+      .join('\n'),
+  );
+  const list = [
+    { label: 'Both', detail: 'files and conversation', value: 'both' },
+    { label: 'Files', detail: 'the conversation goes on', value: 'files' },
+    { label: 'Conversation', detail: 'the files stay as they are', value: 'conversation' },
+  ];
+  return choose({ title: 'What should go back?', choices: list });
 }
 
 function describe({ files, left }: RestorePlan): string[] {
@@ -84,9 +101,10 @@ function moment({ type, text }: RewindPoint): string {
 async function goBack(
   session: Rewindable,
   point: RewindPoint,
-  what: { conversation: boolean; files: boolean },
+  part: string,
   { print, signal }: Context,
 ): Promise<void> {
+  const what = choices[part] ?? { conversation: true, files: true };
   const outcomes = await session.rewind(point, what, signal);
   const left = outcomes.filter((each): each is Extract<RestoreOutcome, { status: 'left' }> => each.status === 'left');
   const lines = [

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { describePort } from '@lathe/core/host';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
 import { type HistoryItem, renderItem } from '../render/history-item.js';
@@ -101,12 +102,14 @@ export function App(props: AppProps) {
 
 /** Once, when the screen appears. */
 function useStart(
-  { greeting, past, loaded, initialPrompt, discover }: AppProps,
+  { lathe, greeting, past, loaded, initialPrompt, discover }: AppProps,
   { print, add, promptContext }: ReturnType<typeof useSession>,
 ): void {
   useEffect(() => {
     print(greeting);
     if (past.length > 0) void loaded.then(() => past.forEach(add));
+    lathe.background.onPort = ({ id }, port) =>
+      add({ type: 'notice', level: 'info', text: `${id} can be opened at ${describePort(port)}` });
     // After the first frame, because servers may start slowly.
     void discover().then((lines) => lines.forEach((text) => add({ type: 'notice', level: 'warning', text })));
     if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });

@@ -78,16 +78,20 @@ export interface StatusFields {
   sandbox: string;
 }
 
+/** In a narrow window the hint goes first, then the usage, then the sandbox. */
 export function statusLine(screen: ScreenState, fields: StatusFields, { style, width }: ViewContext): string {
   const share = Math.round((100 * screen.contextTokens) / Math.max(1, screen.contextWindow));
-  const parts = [
-    fields.model,
-    `${fields.mode} mode (Shift+Tab)`,
-    fields.sandbox,
-    ...(screen.contextWindow > 0 ? [`context ${share}%`] : []),
-    ...(screen.isBusy ? [] : usageParts(screen)),
-  ];
-  return style.dim(oneLine(sanitize(parts.join(' · ')), width));
+  const context = screen.contextWindow > 0 ? [`context ${share}%`] : [];
+  const usage = screen.isBusy ? [] : usageParts(screen);
+  const mode = `${fields.mode} mode`;
+  const lines = [
+    [fields.model, `${mode} (Shift+Tab)`, fields.sandbox, ...context, ...usage],
+    [fields.model, mode, fields.sandbox, ...context, ...usage],
+    [fields.model, mode, fields.sandbox, ...context],
+    [fields.model, mode, ...context],
+  ].map((parts) => sanitize(parts.join(' · ')));
+  const fitting = lines.find((line) => oneLine(line, width) === oneLine(line, Number.MAX_SAFE_INTEGER));
+  return style.dim(oneLine(fitting ?? lines[0] ?? '', width));
 }
 
 function usageParts({ tokens, cost }: ScreenState): string[] {

@@ -8,7 +8,7 @@ import { terminal, think } from '../../../../testing/terminal.js';
 
 beforeAll(buildProgram, 300_000);
 
-test('Esc twice lists the prompts, /rewind shows a preview, goes back and forward again', async () => {
+test('Esc twice lists the prompts, one shows a preview, and the way leads back and forward again', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
   const command = {
     name: 'run_shell_command',
@@ -22,13 +22,13 @@ test('Esc twice lists the prompts, /rewind shows a preview, goes back and forwar
   writeFileSync(join(cwd, 'b.txt'), 'by a person\n');
   await think();
   type('\u001b\u001b');
-  await shows('1  change the files');
-  type('/rewind 1\r');
-  await shows('To go back, type /rewind 1 both');
+  await shows('❯ 1  change the files');
+  type('1');
+  await shows('What should go back?');
   expect(text()).toContain('change a.txt (+1 -1)');
   expect(text()).toContain('remove c.txt (+0 -1)');
   expect(text()).toContain('b.txt: changed by somebody else since');
-  type('/rewind 1 both\r');
+  type('1');
   await shows('2 files were restored.');
   expect(['a.txt', 'b.txt'].map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(['one\n', 'by a person\n']);
   type('/rewind redo\r');

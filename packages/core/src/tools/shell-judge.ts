@@ -82,6 +82,7 @@ export class ShellJudge {
     const reads = [
       ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
       ...(cwd.inside || cwd.secret !== undefined ? [] : [cwd.path]),
+      ...workspace.offered,
     ];
     const judgement = { cwd, analysis, targets, rights, extraRights, reads };
     latest.set(call, judgement);
@@ -135,10 +136,16 @@ export class ShellJudge {
   /** A network command that was asked for gets the network. */
   #usualRights(analysis: CommandAnalysis): SandboxRights {
     const { hasNetwork = false, autoApprove = false } = this.#options;
-    const network = hasNetwork || (!autoApprove && analysis.network);
+    const isLocal = this.#options.sandbox.hasServers && reachesOnlyLoopback(analysis);
+    const network = hasNetwork || (!autoApprove && analysis.network && !isLocal);
     // Should a proof be wrong, the sandbox is still there.
     return { workspace: !analysis.isReadOnly, network, home: false, files: false, secrets: false };
   }
+}
+
+/** In the sandbox these names lead to the servers of background commands. */
+function reachesOnlyLoopback({ hosts }: CommandAnalysis): boolean {
+  return hosts.length > 0 && hosts.every((host) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host));
 }
 
 const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };

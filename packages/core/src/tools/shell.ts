@@ -5,14 +5,14 @@ import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
 import { ruleForFile } from '../files/access/judged-paths.js';
-import type { BackgroundCommands } from '../process/run/background.js';
+import type { BackgroundCommand, BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
 import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
 import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
 import { sandboxHint } from '../process/sandbox/sandbox-hints.js';
-import { allRights } from '../process/sandbox/sandbox-rights.js';
+import { allRights, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
 import {
   asksForRights,
   type Judgement,
@@ -57,6 +57,8 @@ export interface ShellToolOptions extends ShellJudgeOptions {
   /** Background commands get a terminal of their own, so that interactive programs can be driven. */
   hasTerminal?: boolean;
 }
+
+const inBackground = 'It runs in the background until the session ends. Its ports open at 127.0.0.1 of this machine.';
 
 /** Set when the call needed no answer when it was judged. */
 const isSilent = new CallSlot<boolean>();
@@ -120,7 +122,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   ): Promise<Confirmation | false> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
-    const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
+    const { cwd, analysis, targets, rights, extraRights } = await this.#judge.latest(params, call);
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -128,7 +130,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
-      ...(analysis.network ? ['It uses the network.'] : []),
+      ...networkWarnings(params, analysis.network && rights.network),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
       ...sensitive.map(({ why }) => why),
@@ -174,8 +176,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
       if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
-      const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
-      return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
+      return this.#announce(started, wrap === undefined ? undefined : rights);
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
@@ -185,6 +186,16 @@ export class ShellTool extends BaseTool<ShellParams> {
     } finally {
       live.stop();
     }
+  }
+
+  /** `rights` are those of its sandbox, if it has one. */
+  async #announce(started: BackgroundCommand, rights: SandboxRights | undefined): Promise<ToolResult> {
+    const { background, sandbox } = this.#options;
+    const isIsolated = rights !== undefined && !rights.network;
+    if (isIsolated && !started.isKept)
+      await background.openPorts(started, (onOpen) => sandbox.openPorts(started.running, rights, onOpen));
+    const llmContent = announce(started, { isIsolated });
+    return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
   }
 
   /** What was to run without a question may have become another thing while it waited. */
@@ -215,6 +226,11 @@ export class ShellTool extends BaseTool<ShellParams> {
     });
     return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
   }
+}
+
+function networkWarnings({ is_background, keep }: ShellParams, usesNetwork: boolean): string[] {
+  const isServer = is_background === true && keep !== true;
+  return [...(usesNetwork ? ['It uses the network.'] : []), ...(isServer ? [inBackground] : [])];
 }
 
 function plain(text: string): ToolResult {

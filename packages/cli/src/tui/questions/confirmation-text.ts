@@ -1,7 +1,7 @@
 import { type Confirmation } from '@lathe/core';
 import { hasHiddenText, visibleText } from '@lathe/core/host';
 import { renderDiff } from '../../render/diff.js';
-import { hasGaps, markGaps, sanitize, wrapLines } from '../../render/lines.js';
+import { hasGaps, markGaps, sanitize, wrapHanging, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
 import type { Proposal } from './question-queue.js';
 
@@ -24,7 +24,7 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
     ...(isHidden ? ['It contains invisible or control characters, shown here as escapes.'] : []),
     ...(isGapped ? [`It contains long runs of whitespace, marked here. It has ${raw.length} characters.`] : []),
   ];
-  const lines = (text: string) => wrapLines(text, width);
+  const lines = (text: string) => wrapHanging(text, width);
   return {
     title: lines(style.bold(sanitize(confirmation.title))),
     body: bodyLines(confirmation, raw, context),

@@ -1,6 +1,6 @@
+import type { OpenPort } from '../network/command-ports.js';
 import type { BackgroundCommand, BackgroundCommands } from './background.js';
 import { describeEnding } from './command-report.js';
-import type { CommandResult } from './running-command.js';
 
 /**
  * What a model can do with background commands: `bg list`, `bg read ID [text]`, `bg send ID text`, `bg stop ID`. These
@@ -36,24 +36,44 @@ export function wordsOf(action: BackgroundAction): string[] {
 
 /** Tells the model about a command that it has started. */
 export function announce(
-  { id, isKept, running: { pid, output } }: BackgroundCommand,
+  { id, isKept, ports, running: { pid, output } }: BackgroundCommand,
   { isIsolated }: { isIsolated: boolean },
 ): string {
   const sentences = [
     `Started in the background as ${id} (pid ${pid}).`,
     isKept && 'It outlives this session and takes no input.',
     output.path !== undefined && `Output goes to ${output.path}.`,
-    isIsolated && 'It has no network: nothing outside can reach its ports.',
+    isIsolated && describeNetwork(ports),
     help,
   ];
   return sentences.filter((sentence) => sentence !== false).join(' ');
+}
+
+function describeNetwork(ports: BackgroundCommand['ports']): string {
+  if (ports === undefined || typeof ports === 'string')
+    return `It has no network, and nothing outside can reach its ports (${ports ?? 'it outlives this session'}). If that is needed, start it with rights: ["network"]; the user will be asked.`;
+  const open = reachableAt(ports);
+  const commands = 'Other commands of this session reach its ports at localhost';
+  if (open !== '') return `It has no network. ${commands}, and the user at ${open}.`;
+  return `It has no network. ${commands}, and the user at 127.0.0.1 once it listens: \`bg list\` shows the address.`;
+}
+
+/** The addresses on this machine; empty if there are none. */
+export function reachableAt(ports: BackgroundCommand['ports']): string {
+  if (ports === undefined || typeof ports === 'string') return '';
+  return ports.list().map(describePort).join(', ');
+}
+
+/** The address on this machine, and the port in the sandbox if it is another one. */
+export function describePort({ port, url }: OpenPort): string {
+  return url.endsWith(`:${port}`) ? url : `${url} (port ${port} in the sandbox)`;
 }
 
 /** Runs the action and returns the answer for the model. */
 export async function runBackgroundCommand(request: BackgroundAction, background: BackgroundCommands): Promise<string> {
   switch (request.action) {
     case 'list': {
-      const lines = background.list().map(({ id, command, result }) => `${id} ${stateOf(result)}: ${command}`);
+      const lines = background.list().map((one) => `${one.id} ${stateOf(one)}: ${one.command}`);
       return lines.join('\n') || 'No background commands.';
     }
     case 'send':
@@ -70,11 +90,14 @@ export async function runBackgroundCommand(request: BackgroundAction, background
 
 async function readNew(id: string, background: BackgroundCommands): Promise<string> {
   const text = await background.read(id);
-  const { result } = background.get(id);
+  const command = background.get(id);
+  const { result } = command;
   const findings = result?.findings.map((finding) => `\nWarning: ${finding}`) ?? [];
-  return `${id} ${stateOf(result)}\n${text || '(no new output)'}${findings.join('')}`;
+  return `${id} ${stateOf(command)}\n${text || '(no new output)'}${findings.join('')}`;
 }
 
-function stateOf(result: CommandResult | undefined): string {
-  return result === undefined ? 'running' : describeEnding(result.ending) || 'done';
+function stateOf({ result, ports }: BackgroundCommand): string {
+  if (result !== undefined) return describeEnding(result.ending) || 'done';
+  const open = reachableAt(ports);
+  return open === '' ? 'running' : `running at ${open}`;
 }

@@ -2,6 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import { plainText } from '../../text/terminal-text.js';
+import type { CommandPorts, OpenPort } from '../network/command-ports.js';
 import type { KeptCommands } from './kept-commands.js';
 import type { CommandRunner } from './run-command.js';
 import type { CommandRequest, CommandResult, RunningCommand } from './running-command.js';
@@ -17,7 +18,11 @@ export interface BackgroundCommand {
   result?: CommandResult;
   /** How much of its output has been read so far. */
   readBytes: number;
+  /** Its ports that programs outside the sandbox can reach, or why there are none. */
+  ports?: CommandPorts | string;
 }
+
+type PortOpener = (onOpen: (port: OpenPort) => void) => CommandPorts | string;
 
 const maxRunning = 16;
 /** Ended commands to remember. */
@@ -29,6 +34,8 @@ const maxMatches = 200;
 export class BackgroundCommands {
   /** The kept commands of all sessions. */
   readonly kept: KeptCommands;
+  /** Called when programs outside the sandbox can reach a port of a command. */
+  onPort: ((command: BackgroundCommand, port: OpenPort) => void) | undefined;
   readonly #runner: CommandRunner;
   readonly #firstLookMs: number;
   readonly #commands = new Map<string, BackgroundCommand>();
@@ -59,6 +66,12 @@ export class BackgroundCommands {
     // From here on the command must not keep an idle Lathe running.
     running.unref();
     return command;
+  }
+
+  /** Lets programs outside the sandbox reach the command. */
+  async openPorts(command: BackgroundCommand, opener: PortOpener): Promise<void> {
+    command.ports = opener((port) => this.onPort?.(command, port));
+    if (typeof command.ports !== 'string') await command.ports.look();
   }
 
   async #remember({ id, command, running }: BackgroundCommand, cwd: string): Promise<void> {

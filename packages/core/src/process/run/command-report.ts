@@ -136,7 +136,7 @@ function isNormalExit(ending: Ending, lastWords: readonly string[]): boolean {
 export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
   if (ending.type !== 'exit' || ending.code !== 1 || output.totalBytes > 1_000) return;
   const text = output.text().trim();
-  if (/^(bwrap|sandbox-exec): /.test(text))
+  if (/^(bwrap|nsenter|sandbox-exec): /.test(text))
     throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
 }
 

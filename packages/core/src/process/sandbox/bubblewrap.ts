@@ -30,6 +30,8 @@ export interface BubblewrapOptions {
   /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
+  /** It starts in the network that commands of the session share. */
+  isNetworkShared: boolean;
   /** Files of the system that are to be read like keys. */
   privateFiles: readonly string[];
   /** Sockets to cover. */
@@ -94,7 +96,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--unshare-pid',
       '--unshare-ipc',
       ...(options.hasUserNamespace ? ['--unshare-user'] : []),
-      ...(rights.network ? [] : ['--unshare-net']),
+      ...(rights.network || options.isNetworkShared ? [] : ['--unshare-net']),
       '--cap-drop',
       'ALL',
       ...mounts.flat(),

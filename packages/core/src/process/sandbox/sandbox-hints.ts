@@ -43,13 +43,19 @@ export function sandboxHint({ ending, output }: CommandResult, options: HintOpti
     return both(`In the sandbox /tmp is this session's own. read_file reads ${temporary} of the machine.`);
   const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && existsSync(dirname(path)));
   const right = hidden === undefined ? missingRight(text, rights) : rightFor(hidden, home);
-  if (right === undefined) return undefined;
+  if (right === undefined) return !rights.network && refusedLocally.test(text) ? refusedHint : undefined;
   const list = JSON.stringify([...new Set([...asked, right])]);
   return {
     model: `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`,
     person: `The sandbox may have stopped it: commands do not get ${nameRights([right])}.`,
   };
 }
+
+const refusedHint: SandboxHint = {
+  model:
+    'In the sandbox localhost reaches background commands of this session only, not services of the machine. For those, send the call again with rights: ["network"]; the user will be asked.',
+  person: 'In the sandbox localhost reaches background commands of this session only, not services of the machine.',
+};
 
 const both = (text: string): SandboxHint => ({ model: text, person: text });
 
@@ -79,6 +85,8 @@ const readOnlyFailures = /read-only file system|\bEROFS\b|\bENOENT\b.*, mkdir '/
 
 const networkFailures =
   /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;
+
+const refusedLocally = /\bECONNREFUSED\b|connection refused|could(?:n't| not) connect to server/i;
 
 const credentialFailures =
   /permission denied \(publickey|could not read (?:username|password)|host key verification failed|authentication (?:failed|required)|unable to locate credentials|not logged in|ENEEDAUTH|signing failed/i;

@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
 import type { LatheHome } from '../../files/lathe-home.js';
+import { CommandPorts, type OpenPort } from '../network/command-ports.js';
+import { SessionNetwork } from '../network/session-network.js';
 import type { Launch } from '../run/contained-program.js';
+import type { RunningCommand } from '../run/running-command.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
@@ -13,6 +15,7 @@ import { CommandGuard } from './command-guard.js';
 import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
+import { type Probe, probeSandbox } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
 import { RestoredContents } from './restored-contents.js';
 import type { SandboxRights } from './sandbox-rights.js';
@@ -45,7 +48,7 @@ export interface SandboxOptions {
 
 /** For the status line. */
 export interface SandboxStatus {
-  kind: 'bubblewrap' | 'seatbelt' | 'none';
+  kind: Probe['kind'];
   /** One sentence for the user. */
   text: string;
 }
@@ -80,15 +83,7 @@ type CommandDetails = Pick<
   | 'repositories'
   | 'privateFiles'
   | 'homeFiles'
-> & { filter?: string };
-
-interface Probe {
-  kind: SandboxStatus['kind'];
-  program: string;
-  hasUserNamespace: boolean;
-  /** Why there is no sandbox. */
-  reason?: string;
-}
+> & { filter?: string; isServer: boolean };
 
 /**
  * The operating system's sandbox. It is probed and its files are written once per session, which saves the start of
@@ -107,6 +102,9 @@ export class Sandbox {
   #files: Promise<SandboxFiles> | undefined;
   #programSockets: Promise<string[]> | undefined;
   #privateFiles: Promise<string[]> | undefined;
+  #network: SessionNetwork | undefined;
+  /** Why the ports of background commands cannot be reached. */
+  #unreachable = 'only bubblewrap can share the network of the sandbox';
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -129,7 +127,29 @@ export class Sandbox {
 
   /** Removes what the commands of the session shared. */
   close(): Promise<void> {
+    this.#network?.close();
     return this.#session.close();
+  }
+
+  /** Whether commands without network access reach the servers of background commands. */
+  get hasServers(): boolean {
+    return this.#network?.isOpen ?? false;
+  }
+
+  /**
+   * Lets programs of this machine reach the ports of a background command that has no network; a sentence says why if
+   * that is not possible.
+   */
+  openPorts(
+    { mark, pid, result }: RunningCommand,
+    rights: SandboxRights,
+    onOpen?: (port: OpenPort) => void,
+  ): CommandPorts | string {
+    if (!sharesNetwork(rights)) return 'it has rights that other commands do not have';
+    if (this.#network === undefined || !this.#network.isOpen) return this.#unreachable;
+    const ports = new CommandPorts(this.#network, () => mark.processes(pid), onOpen);
+    void result.then(() => ports.close());
+    return ports;
   }
 
   async status(): Promise<SandboxStatus> {
@@ -161,12 +181,22 @@ export class Sandbox {
       const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
-    return this.#prepareBubblewrap(found, { cwd, rights, isKept, isGitFixed: isKept || isBackground, reads });
+    const isServer = isBackground && !isKept && sharesNetwork(rights);
+    if (isServer) await this.#openNetwork(found);
+    const given = { cwd, rights, isKept, isGitFixed: isKept || isBackground, reads };
+    return this.#prepareBubblewrap(found, { ...given, isServer });
+  }
+
+  async #openNetwork({ program: bubblewrap, hasUserNamespace }: Probe): Promise<void> {
+    const { roots: outside, path = '' } = this.#options;
+    const nsenter = trustedPath('nsenter', { outside, path });
+    this.#network ??= new SessionNetwork({ bubblewrap, hasUserNamespace, nsenter });
+    this.#unreachable = (await this.#network.open()) ?? 'the network of the sandbox was closed';
   }
 
   async #prepareBubblewrap(
     found: Probe,
-    given: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'reads'>,
+    given: Pick<CommandDetails, 'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'reads' | 'isServer'>,
   ): Promise<(argv: readonly string[]) => Launch> {
     const { rights } = given;
     if (rights.workspace && found.hasUserNamespace) refuseForeignWorkspace(this.#options.roots);
@@ -206,15 +236,18 @@ export class Sandbox {
   }
 
   #probed(): Promise<Probe> {
-    this.#probe ??= probe(this.#options);
+    this.#probe ??= probeSandbox(this.#options);
     return this.#probe;
   }
 
   #bubblewrap(
     { program, hasUserNamespace }: Probe,
     argv: readonly string[],
-    { filter, ...details }: CommandDetails,
+    { filter, isServer, ...details }: CommandDetails,
   ): Launch {
+    // A command that outlives Lathe has a network of its own.
+    const entry = sharesNetwork(details.rights) && !details.isKept ? this.#network?.entry() : undefined;
+    const leave = isServer && entry !== undefined ? this.#network?.use() : undefined;
     const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
       ...details,
@@ -225,6 +258,7 @@ export class Sandbox {
       session: this.#session,
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
+      isNetworkShared: entry !== undefined,
       // The first descriptor that a program inherits after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
@@ -233,13 +267,21 @@ export class Sandbox {
     const tools = { snapshots: this.#snapshots, aside: this.#aside, restored: this.#restored, searchPath };
     const guard = new CommandGuard(plan.guarded, tools);
     return {
-      argv: [program, ...plan.arguments, '--', ...argv],
+      argv: [...(entry ?? []), program, ...plan.arguments, '--', ...argv],
       descriptors,
       placeholders: held,
       watch: (onLost) => guard.start(onLost),
-      release: () => guard.check().finally(() => releasePlaceholders(held)),
+      release: () => {
+        leave?.();
+        return guard.check().finally(() => releasePlaceholders(held));
+      },
     };
   }
+}
+
+/** A command that may do more must not be within reach of those that may not. */
+function sharesNetwork({ network, home, files, secrets }: SandboxRights): boolean {
+  return !network && !home && !files && !secrets;
 }
 
 /** Inside a user namespace root has no rights over the files of others, so that every write would fail. */
@@ -251,39 +293,4 @@ function refuseForeignWorkspace(roots: readonly string[]): void {
     const message = `The sandbox cannot write in ${root}: it belongs to the user with the id ${info.uid}, and root has no rights over it inside. Run Lathe as that user, or with --sandbox off.`;
     throw new ToolError('sandbox_unavailable', message);
   }
-}
-
-async function probe(options: SandboxOptions): Promise<Probe> {
-  const none = { kind: 'none', program: '', hasUserNamespace: false } as const;
-  const platform = options.platform ?? process.platform;
-  const [kind, name] =
-    platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
-  if (platform !== 'darwin' && platform !== 'linux') return { ...none, reason: `there is none for ${platform}` };
-  const program = trustedPath(name, { outside: options.roots, path: options.path ?? '' });
-  if (program === undefined) return { ...none, reason: `${name} is not installed outside the workspace` };
-  if (kind === 'seatbelt') {
-    const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
-    return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
-  }
-  const namespaces = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
-  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
-  const failure = await failureOf(program, ['--unshare-user', ...namespaces, ...mounts]);
-  if (failure === undefined) return { kind, program, hasUserNamespace: true };
-  const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
-  return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
-}
-
-/** Runs a program; returns `undefined` if it exits with 0, otherwise what it printed on stderr. */
-function failureOf(program: string, args: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/', timeout: 5_000 });
-    let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString('utf8')).slice(0, 300);
-    });
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => {
-      resolve(code === 0 ? undefined : stderr.trim() || `${program} ended with ${signal ?? `code ${code}`}`);
-    });
-  });
 }

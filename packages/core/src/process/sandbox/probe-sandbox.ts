@@ -1,0 +1,36 @@
+import { failureOf } from '../network/failure-of.js';
+import { trustedPath } from '../run/trusted-path.js';
+
+/** Which sandbox this machine has. */
+export interface Probe {
+  kind: 'bubblewrap' | 'seatbelt' | 'none';
+  program: string;
+  hasUserNamespace: boolean;
+  /** Why there is no sandbox. */
+  reason?: string;
+}
+
+/** Tries the sandbox program of the platform. */
+export async function probeSandbox(options: {
+  roots: readonly string[];
+  path?: string;
+  platform?: NodeJS.Platform;
+}): Promise<Probe> {
+  const none = { kind: 'none', program: '', hasUserNamespace: false } as const;
+  const platform = options.platform ?? process.platform;
+  const [kind, name] =
+    platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
+  if (platform !== 'darwin' && platform !== 'linux') return { ...none, reason: `there is none for ${platform}` };
+  const program = trustedPath(name, { outside: options.roots, path: options.path ?? '' });
+  if (program === undefined) return { ...none, reason: `${name} is not installed outside the workspace` };
+  if (kind === 'seatbelt') {
+    const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
+    return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+  }
+  const namespaces = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
+  const failure = await failureOf(program, ['--unshare-user', ...namespaces, ...mounts]);
+  if (failure === undefined) return { kind, program, hasUserNamespace: true };
+  const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
+  return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+}
