@@ -1,11 +1,11 @@
-import { constants, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
 import type { GuardedPlaces } from './command-guard.js';
 import { boundSockets, isReachable, isSocket } from './found-files.js';
-import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
+import { canAccess, guardedNames, isDirectory, isOwn, realPathOf } from './guarded-names.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
 import { placesElsewhere } from './system-view.js';
@@ -69,10 +69,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
-    // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
-    ...(view === openView
-      ? [[rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/']]
-      : []),
+    ...(view === openView ? [wholeDisk(options)] : []),
     ['--dev', '/dev'],
     ['--proc', '/proc'],
     ...kernelSettings(),
@@ -127,6 +124,11 @@ type Mount = string[];
 
 function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+/** If `/` is the workspace, it must be mounted first, or it would cover the later mounts. */
+function wholeDisk({ rights, roots }: BubblewrapOptions): Mount {
+  return [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'];
 }
 
 /** The right to keys opens everything, and so does the right to files, with the keys covered. */
@@ -229,10 +231,8 @@ function kernelSettings(): Mount[] {
 function protectNames(
   options: BubblewrapOptions,
 ): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
-  const isPlain = (path: string) => realPathOf(path) === path;
   const names = options.roots.map((root) => {
     const { forbidden, ...found } = guardedNames(root, options);
-    const isOwn = (path: string) => isPlain(dirname(path));
     return { root, fixed: found.fixed.filter(isOwn), reserved: found.reserved.filter(isOwn), forbidden };
   });
   const fixed = names.flatMap((found) => found.fixed);
@@ -254,14 +254,6 @@ function protectNames(
     reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
   };
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The parents of `path` below `root`, outermost first. */
