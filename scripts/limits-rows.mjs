@@ -188,7 +188,12 @@ export const fixed = {
   Commands: [
     ['core/src/tools/shell.ts', 'maxTimeoutMs', 'Milliseconds that a model can ask for'],
     ['core/src/tools/shell.ts', 'maxCommandBytes', 'Bytes of a command'],
-    ['core/src/process/sandbox/workspace-sockets.ts', 'maxOutputBytes', 'Bytes of the list of sockets in a workspace'],
+    ['core/src/process/sandbox/found-files.ts', 'maxOutputBytes', 'Bytes of the list of sockets in a workspace'],
+    [
+      'core/src/process/sandbox/restored-contents.ts',
+      'maxAgeMs',
+      'Milliseconds for which content that was put back is remembered',
+    ],
     ['core/src/process/run/call-mark.ts', 'maxScans', 'Scans for processes of a command that were started meanwhile'],
     [
       'core/src/process/shell/analyze-command.ts',

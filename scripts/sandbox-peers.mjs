@@ -8,7 +8,9 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -87,7 +89,8 @@ async function bundle() {
 async function run(name, script) {
   console.log(`attacks on ${name} …`);
   const path = [join(cache, 'bin'), process.env.PATH].join(delimiter);
-  const [program, ...args] = [...asUser, process.execPath, script, JSON.stringify(contestants[name])];
+  const options = JSON.stringify({ ...contestants[name], ...(isRoot && { places: makePlaces() }) });
+  const [program, ...args] = [...asUser, process.execPath, script, options];
   const child = spawn(program, args, {
     cwd: '/',
     env: { ...process.env, PATH: path, HOME: cache },
@@ -95,6 +98,16 @@ async function run(name, script) {
   });
   child.stdout.pipe(createWriteStream(join(results, `${name}.jsonl`)));
   await new Promise((done) => child.once('close', done));
+}
+
+/** A place that sandboxes show, and one on another disk. */
+function makePlaces() {
+  const [shown, disk] = ['/opt', '/srv'].map((parent) => mkdtempSync(join(parent, 'lathe-attacks-')));
+  for (const path of [shown, disk]) {
+    chownSync(path, ordinaryUser, ordinaryUser);
+    process.once('exit', () => rmSync(path, { recursive: true, force: true }));
+  }
+  return { shown, disk };
 }
 
 function read(name) {

@@ -79,7 +79,10 @@ const suites = {
   },
   'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
   builds: { files: ['core/src/process/sandbox/builds.test.ts'], minutes: 30 },
-  sandbox: { files: ['core/src/process/sandbox/attacks.test.ts'], minutes: 60 },
+  sandbox: {
+    files: ['core/src/process/sandbox/attacks.test.ts', 'core/src/process/sandbox/sandbox-sockets.test.ts'],
+    minutes: 60,
+  },
   'sandbox-hour': { files: ['core/src/process/sandbox/shared-tree.test.ts'], minutes: 20 + sandboxMinutes() },
   soak: { files: ['agent/src/soak.test.ts'], minutes: 20 + soakMinutes() },
 };

@@ -8,7 +8,7 @@ export function tempDirectory(files: Record<string, string | Uint8Array> = {}): 
   return fill(mkdtempSync(join(tmpdir(), 'lathe-test-')), files);
 }
 
-/** The same where the sandbox shows the real files. Skips the test if this user can write to no such place. */
+/** The same where the sandbox has no directory of its own. Skips the test if this user can write to no such place. */
 export function outsideDirectory(files: Record<string, string | Uint8Array> = {}): string {
   for (const parent of [join(import.meta.dirname, '../node_modules/.cache'), '/srv', '/opt']) {
     if (/^\/(?:tmp|var|home|root)\//.test(realpathSync(dirname(parent)))) continue;

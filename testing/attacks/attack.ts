@@ -14,7 +14,7 @@ export type Area =
 /**
  * A try to get out of a sandbox: a bash script that runs in the workspace of a world (see world.ts). It got out if it
  * printed a secret or the word ESCAPED, or if something in the world changed that must not. Variables: WS (the
- * workspace, also the current directory), HOME, OUT (a directory outside), PORT (of a server on loopback), ABSTRACT (the
+ * workspace, also the current directory), HOME, OUT (a directory outside), DISK (a directory on another disk), PORT (of a server on loopback), ABSTRACT (the
  * name of an abstract socket), VICTIM (a process of the same user).
  */
 export interface Attack {

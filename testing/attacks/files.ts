@@ -1,6 +1,7 @@
 import { attacks } from './attack.js';
 
-const readOnly = 'read-only bind mount of /';
+const readOnly = 'read-only bind mount of the place';
+const unlisted = 'file system by allow list';
 const noMount = 'seccomp: mount calls refused, no capabilities';
 
 /** Writing outside the workspace. */
@@ -15,6 +16,10 @@ export const fileAttacks = attacks('files', [
   ['hard link a file in and write to it', 'ln $OUT/existing here && echo x >> here', 'link() across mounts fails'],
   ['symlink into the workspace and write to it', 'ln -s $OUT/existing l; echo x >> l', readOnly],
   ['symlinked directory', 'ln -s $OUT d; echo x > d/new', readOnly],
+  ['write a new file on another disk', 'echo x > $DISK/new', unlisted],
+  ['append to a file on another disk', 'echo x >> $DISK/existing', unlisted],
+  ['read a file on another disk', 'cat $DISK/existing', unlisted],
+  ['search another disk', 'grep -rhs "" $DISK /proc/self/root$DISK', unlisted],
   ['make a directory', 'mkdir $OUT/new', readOnly],
   ['make a pipe', 'mkfifo $OUT/new', readOnly],
   ['make a symlink', 'ln -s /etc $OUT/new', readOnly],

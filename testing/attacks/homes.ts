@@ -2,7 +2,8 @@ import { attacks } from './attack.js';
 import { secretFiles } from './world.js';
 
 const emptyHome = 'home directory by allow list';
-const readOnly = 'read-only bind mount of /';
+const linked = 'no mount follows a symlink out of the workspace';
+const readOnly = 'home directory by allow list, sealed';
 
 /** Reading keys of the user, and leaving something in the home directory. */
 export const homeAttacks = [
@@ -26,6 +27,35 @@ export const homeAttacks = [
     ],
     ['variables of the parent', 'cat /proc/$PPID/environ /proc/1/environ | tr "\\0" "\\n"', 'pid namespace, own /proc'],
     ['the file of passwords', 'cat /etc/shadow | grep -q . && echo ESCAPED', 'covered, file permissions'],
+    [
+      'other files of the system with passwords',
+      'cat /etc/shadow- /etc/gshadow /etc/gshadow- /etc/ssl/private/* | grep -q . && echo ESCAPED',
+      'covered, file permissions',
+    ],
+    [
+      'a repository around the workspace',
+      'cd /; for d in $HOME $HOME/..; do git --git-dir=$d/.git show HEAD:.netrc; done',
+      emptyHome,
+    ],
+    [
+      'a protected name leads to the directory of a toolchain',
+      'ln -s ../home/.cargo .cargo; cat .cargo/credentials.toml; echo x > .cargo/planted',
+      linked,
+      { times: 2 },
+    ],
+    [
+      'a protected name leads to a cache',
+      'ln -s ../home/.cache .idea; cat .idea/huggingface/token; echo x > .idea/planted',
+      linked,
+      { times: 2 },
+    ],
+    [
+      'a protected name leads to the settings of git',
+      'ln -s ../home/.gitconfig .yarnrc.yml; cat .yarnrc.yml',
+      linked,
+      { times: 2 },
+    ],
+    ['a protected name leads to a key', 'ln -s ../home/.netrc .pypirc; cat .pypirc', linked, { times: 2 }],
     ['write ~/.bashrc', 'echo evil >> $HOME/.bashrc', readOnly],
     ['write ~/.profile', 'echo evil >> $HOME/.profile', readOnly],
     ['write ~/.gitconfig', 'git config --global core.fsmonitor evil', readOnly],
@@ -49,7 +79,7 @@ export const homeAttacks = [
     ],
     ['replace the home directory', 'mv $HOME $HOME.old; mkdir $HOME', readOnly, { isDangerous: true }],
     ['a file in /tmp of the host', 'echo evil > /tmp/lathe-attack-$PORT; echo done', 'own /tmp'],
-    ['a file in /var/tmp', 'touch /var/tmp/lathe-attack-$PORT && echo ESCAPED', readOnly, { isDangerous: true }],
+    ['a file in /var/tmp of the host', 'echo evil > /var/tmp/lathe-attack-$PORT; echo done', 'own /var/tmp'],
     ['a file in /dev/shm of the host', 'echo evil > /dev/shm/lathe-attack-$PORT; echo done', 'own /dev'],
   ]),
 ];

@@ -65,7 +65,7 @@ export const kernelAttacks = attacks('kernel', [
   [
     'cgroups',
     'mkdir /sys/fs/cgroup/evil && echo ESCAPED && rmdir /sys/fs/cgroup/evil',
-    'read-only bind mount of /',
+    'read-only bind mount of /sys',
     danger,
   ],
   ['the 32-bit interface of clone3', callNumber(435, '"\\0" x 88', '88'), 'seccomp: not implemented', danger],

@@ -9,6 +9,7 @@ const abstract = `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0) or exit; 
 
 const covered = 'the socket is covered by a bind mount';
 const runtime = 'empty /run';
+const unlisted = 'file system by allow list';
 
 /** Sockets in the file system, behind which other programs act for whoever connects. */
 export const socketAttacks = attacks('sockets', [
@@ -31,6 +32,10 @@ export const socketAttacks = attacks('sockets', [
     covered,
   ],
   ['a socket for datagrams', datagram('$OUT/datagram.sock'), covered],
+  ['a socket on another disk that was renamed after bind', connect('$DISK/renamed.sock'), unlisted],
+  ['a socket on another disk, bound by a relative path', connect('$DISK/relative.sock'), unlisted],
+  ['a socket on another disk, through a symlink', `ln -s $DISK d; ${connect('d/relative.sock')}`, unlisted],
+  ['a socket on another disk for datagrams', datagram('$DISK/datagram.sock'), unlisted],
   ['an abstract socket', abstract, 'network namespace'],
   ['the system bus', connect('/run/dbus/system_bus_socket'), runtime],
   ['Docker', connect('/var/run/docker.sock'), runtime],

@@ -45,24 +45,42 @@ export interface World {
   close(): void;
 }
 
-/** Without `hasSockets` only the server on loopback listens. */
-export async function makeWorld({ hasSockets }: { hasSockets: boolean }): Promise<World> {
-  // Not in /tmp, of which sandboxes have their own.
-  const base = realpathSync(mkdtempSync('/var/tmp/lathe-attack-'));
+/** Directories in which worlds are made: one that sandboxes show, such as a place in /opt, and one on another disk. */
+export interface Places {
+  shown: string;
+  disk: string;
+}
+
+export interface WorldOptions {
+  /** Without them only the server on loopback listens. */
+  hasSockets: boolean;
+  /** Not in /tmp, of which sandboxes have their own. */
+  places?: Places;
+}
+
+export async function makeWorld({
+  hasSockets,
+  places = { shown: '/var/tmp', disk: '/var/tmp' },
+}: WorldOptions): Promise<World> {
+  const base = realpathSync(mkdtempSync(join(places.shown, 'lathe-attack-')));
+  const disk = realpathSync(mkdtempSync(join(places.disk, 'lathe-disk-')));
   const [root, home, out] = [join(base, 'ws'), join(base, 'home'), join(base, 'out')];
   const secret = `SECRET-${randomBytes(8).toString('hex')}`;
   for (const file of secretFiles)
     write(join(home, file), file.endsWith('settings.json') ? `// ${secret}\n{}\n` : `${secret}\n`);
-  for (const file of ['.bashrc', '.profile', '.gitconfig']) write(join(home, file), '# mine\n');
+  for (const file of ['.bashrc', '.profile']) write(join(home, file), '# mine\n');
+  write(join(home, '.gitconfig'), `# ${secret}\n`);
+  write(join(home, '.cargo/config.toml'), '# mine\n');
   write(join(base, 'lathe', 'secret'), `${secret}\n`);
   write(join(out, 'existing'), 'existing\n');
+  write(join(disk, 'existing'), `${secret}\n`);
   cpSync(templateRepository(), root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
   mkdirSync(join(root, 'node_modules/.cache/deep'), { recursive: true });
   mkdirSync(join(out, 'closed'));
-  const programs = await startPrograms(base, { hasSockets });
+  const programs = await startPrograms(base, disk, { hasSockets });
   const { port, victim } = programs;
   chmodSync(join(out, 'closed'), 0o311);
-  const before = { home: treeOf(home), out: treeOf(out), protected: protectedIn(root) };
+  const before = { home: treeOf(home), out: treeOf(out), disk: treeOf(disk), protected: protectedIn(root) };
   const shared = ['/tmp', '/dev/shm', '/var/tmp'].map((place) => join(place, `lathe-attack-${port}`));
   const user = process.getuid?.() === 0 ? {} : { NOT_ROOT: '1' };
   return {
@@ -73,6 +91,7 @@ export async function makeWorld({ hasSockets }: { hasSockets: boolean }): Promis
       WS: root,
       HOME: home,
       OUT: out,
+      DISK: disk,
       PORT: `${port}`,
       ABSTRACT: basename(base),
       VICTIM: `${victim.pid}`,
@@ -85,7 +104,7 @@ export async function makeWorld({ hasSockets }: { hasSockets: boolean }): Promis
       await new Promise((done) => setTimeout(done, 150));
       const found = [
         treeOf(home) !== before.home && 'changed the home directory',
-        treeOf(out) !== before.out && 'changed a file outside',
+        (treeOf(out) !== before.out || treeOf(disk) !== before.disk) && 'changed a file outside',
         programs.wereReached() && 'connected to a server',
         (victim.exitCode !== null || victim.signalCode !== null) && 'killed a process',
         pidsNamed(`54321.${port}`).length > 0 && 'left a process behind',
@@ -99,14 +118,13 @@ export async function makeWorld({ hasSockets }: { hasSockets: boolean }): Promis
       killNamed(`54321.${port}`);
       for (const path of shared) rmSync(path, { force: true });
       chmodSync(join(out, 'closed'), 0o700);
-      rmSync(base, { recursive: true, force: true, maxRetries: 10 });
+      for (const path of [base, disk]) rmSync(path, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
 
 const socketPaths = [
   'out/control.sock',
-  'out/first.sock',
   'out/with blank.sock',
   'out/closed/control.sock',
   'home/agent.sock',
@@ -115,7 +133,7 @@ const socketPaths = [
 ];
 
 /** Servers that must not be reached, and a process that must not be touched. */
-async function startPrograms(base: string, { hasSockets }: { hasSockets: boolean }) {
+async function startPrograms(base: string, disk: string, { hasSockets }: { hasSockets: boolean }) {
   let connections = 0;
   const servers: Server[] = [];
   const listen = async (at: string | number) => {
@@ -135,15 +153,19 @@ async function startPrograms(base: string, { hasSockets }: { hasSockets: boolean
     for (const path of socketPaths) await listen(join(base, path));
     await listen(`\0${basename(base)}`);
     await listen(`/tmp/lathe-attack-${port}.sock`);
-    renameSync(join(base, 'out/first.sock'), join(base, 'out/renamed.sock'));
-    const elsewhere = listenElsewhere(join(base, 'out'));
-    helpers.push(elsewhere);
-    await new Promise((done) => elsewhere.stdout?.once('data', done));
+    for (const directory of [join(base, 'out'), disk]) {
+      await listen(join(directory, 'first.sock'));
+      renameSync(join(directory, 'first.sock'), join(directory, 'renamed.sock'));
+      const elsewhere = listenElsewhere(directory);
+      helpers.push(elsewhere);
+      await new Promise((done) => elsewhere.stdout?.once('data', done));
+    }
   }
   return {
     port,
     victim,
-    wereReached: () => connections > 0 || existsSync(join(base, 'out/datagram.reached')),
+    wereReached: () =>
+      connections > 0 || [join(base, 'out'), disk].some((path) => existsSync(join(path, 'datagram.reached'))),
     close: () => {
       for (const server of servers) server.close();
       for (const helper of helpers) helper.kill('SIGKILL');

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createLathe } from '../../packages/core/src/lathe/create-lathe.js';
 import { allAttacks } from '../attacks/all.js';
 import type { Attack } from '../attacks/attack.js';
-import { makeWorld, type World } from '../attacks/world.js';
+import { makeWorld, type Places, type World } from '../attacks/world.js';
 
 /**
  * `run-attacks JSON`: runs attacks, each in a world of its own, and prints one line of JSON for each: what it achieved.
@@ -15,6 +15,7 @@ interface Options {
   /** Every so many attacks one is run. */
   every?: number;
   only?: string;
+  places?: Places;
   wrapper?: string[];
   /** Variables that the wrapper needs; BASE stands for the directory of the world. */
   env?: Record<string, string>;
@@ -45,7 +46,7 @@ async function tryAttack(attack: Attack): Promise<AttackResult> {
   const result = { area, name, stoppedBy };
   if ((options.wrapper && attack.isOurs) || (isBare && attack.isDangerous))
     return { ...result, achieved: [], state: 'not applicable' };
-  const world = await makeWorld({ hasSockets: area === 'sockets' });
+  const world = await makeWorld({ hasSockets: area === 'sockets', ...(options.places && { places: options.places }) });
   try {
     const exports = Object.entries(world.variables).map(([key, value]) => `export ${key}='${value}'\n`);
     // The last line shows that the script ran at all: a sandbox that cannot start holds nothing.

@@ -6,6 +6,7 @@ import { UsageError } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
+import { returnIdleMemory } from '../mcp/idle-memory.js';
 import { serveToken } from '../mcp/serve-token.js';
 import { discoverTools, openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
@@ -42,7 +43,9 @@ export const command: Command = {
         const shown = known === undefined ? token : `and the token of ${tokenFile ?? 'LATHE_SERVE_TOKEN'}`;
         io.err(`lathe: serving ${url}\nlathe: requests need the header Authorization: Bearer ${shown}`);
       };
+      const stopReturning = returnIdleMemory();
       await serveHttp({ ...common, open, port, onListening, ...(known !== undefined && { token: known }) }, signal);
+      stopReturning();
     } else {
       if (io.stdin.isTTY) io.err(waiting);
       await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);

@@ -74,6 +74,9 @@ const carriers = [
   'grep -r SECRETX .', 'grep -r SECRETX', 'grep -R SECRETX .', 'rg --hidden SECRETX', 'rg SECRETX secrets', 'ag SECRETX', 'ag --hidden SECRETX .',
   'ack SECRETX', 'find . -name .env -exec cat {} +', 'find . -type f -exec cat {} +', 'find . -type f -print0 | xargs -0 cat',
   'find secrets -type f -exec head {} ;', 'cat .env', 'cat secrets/k', 'bat .env', 'less secrets/k', 'gzip -c .env', 'cp -r . /tmp/copied',
+  'source .env; echo $TOKEN', '. ./.env; set', 'bash -v .env', 'sh -x secrets/k', 'xargs -a .env echo', 'git config -f .env -l', 'git config --file .env -l',
+  'node --env-file=.env -p process.env', 'curl -s file:///proc/self/cwd/.env', 'pushd secrets; cat k', 'cat /proc/self/cwd/.env', 'cat /proc/self/root$PWD/.env',
+  'cd secrets; cat /proc/self/cwd/k', 'python3 /proc/self/cwd/.env',
 ];
 
 test.skipIf(!hasProgram('git'))(

@@ -18,10 +18,13 @@ test.each([
   ['/home/b/.pyenv/shims', ['/home/b/.pyenv']],
   ['/home/a', []],
   ['bin', []],
-  ['/usr/bin', []],
+  ['/data/node/bin', ['/data/node']],
+  ['/conda/bin', ['/conda']],
+  ['/work/bin', ['/work/bin']],
+  ['/data/scripts', ['/data/scripts']],
 ])('the PATH entry %s shows %j', (entry, shown) => {
   const usual = homePlaces({ home: '/home/a', env: {} }).map(({ path }) => path);
-  const paths = homePlaces({ home: '/home/a', env: { PATH: entry } }).map(({ path }) => path);
+  const paths = homePlaces({ home: '/home/a', env: { PATH: entry }, roots: ['/work/project'] }).map(({ path }) => path);
   expect(paths.filter((path) => !usual.includes(path))).toEqual(shown);
 });
 

@@ -8,10 +8,12 @@ export interface HomeOptions {
   home: string;
   /** The variables of commands: `PATH`, and those that move toolchains. */
   env: Readonly<Record<string, string | undefined>>;
+  /** The workspace's directories. */
+  roots?: readonly string[];
 }
 
 /** The places of toolchains in a home directory, outer ones first; whether they exist is not checked. */
-export function homePlaces({ home, env }: HomeOptions): HomePlace[] {
+export function homePlaces({ home, env, roots = [] }: HomeOptions): HomePlace[] {
   const rows = toolchains.flatMap(({ root, variable = '', ...row }) => {
     const value = env[variable] ?? '';
     const top = isAbsolute(value) ? value : root === undefined ? undefined : join(home, root);
@@ -25,25 +27,26 @@ export function homePlaces({ home, env }: HomeOptions): HomePlace[] {
   const onPath = (env['PATH'] ?? '')
     .split(delimiter)
     .filter((entry) => isAbsolute(entry))
-    .flatMap((entry) => programRoot(entry, home) ?? [])
-    .filter((path) => !isKnown(path))
-    .map((path): HomePlace => ({ path, access: 'read' }));
-  return [...known, ...onPath].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    .flatMap((entry) => programRoot(entry, home, roots) ?? [])
+    .filter((path) => !isKnown(path));
+  const programs = [...new Set(onPath)].map((path): HomePlace => ({ path, access: 'read' }));
+  return [...known, ...programs].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /**
- * What a `PATH` entry in somebody's home directory needs: `~/apps/node/bin` needs `~/apps/node`. Below a dot directory only
- * what the table says, or else the entry itself, because `~/.fly/bin` lies beside a token.
+ * What a `PATH` entry needs: `~/apps/node/bin` needs `~/apps/node`. Below a dot directory only what the table says, or else
+ * the entry itself, because `~/.fly/bin` lies beside a token. The same where the workspace or a home directory is a neighbour.
  */
-function programRoot(entry: string, home: string): string | undefined {
-  const base = isWithin(home, entry) ? home : /^\/(?:root|home\/[^/]+)(?=\/)/.exec(entry)?.[0];
-  if (base === undefined || entry === base) return undefined;
+function programRoot(entry: string, home: string, roots: readonly string[]): string | undefined {
+  const base = isWithin(home, entry) ? home : (/^\/(?:root|home\/[^/]+)(?=\/)/.exec(entry)?.[0] ?? '/');
+  if (entry === base) return undefined;
   const managers = toolchains.flatMap(({ root, read }) => (root && read?.includes('.') ? join(base, root) : []));
   const manager = managers.find((path) => isWithin(path, entry));
   if (manager !== undefined) return manager;
   const parent = dirname(entry);
-  const isPlain = !entry.slice(base.length).includes('/.') && parent !== base;
-  return isPlain && /^s?bin$/.test(basename(entry)) ? parent : entry;
+  const isPlain = (base === '/' || !entry.slice(base.length).includes('/.')) && parent !== base;
+  const isOwn = ![home, ...roots].some((path) => isWithin(parent, path));
+  return isPlain && isOwn && /^s?bin$/.test(basename(entry)) ? parent : entry;
 }
 
 /** Where a home directory really is; one that does not exist, where it would be. */

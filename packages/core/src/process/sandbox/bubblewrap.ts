@@ -1,24 +1,27 @@
-import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
 import type { GuardedPlaces } from './command-guard.js';
-import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
-import { type HomeView, type HomeViewOptions, planHome } from './home.js';
+import { boundSockets, isReachable, isSocket } from './found-files.js';
+import { canAccess, guardedNames, isDirectory, isOwn, realPathOf } from './guarded-names.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
+import { placesElsewhere } from './system-view.js';
+import { type FileView, openView, planView, type ViewOptions } from './visible-files.js';
 
 export interface BubblewrapOptions {
   /** The workspace's directories: real paths, writable inside. */
   roots: readonly string[];
   cwd: string;
   /** The user's home directory as it is spelled and as it really is, and what a command sees of it. */
-  home: HomeViewOptions['home'];
-  places: HomeViewOptions['places'];
-  homeFiles: HomeViewOptions['files'];
+  home: ViewOptions['home'];
+  places: ViewOptions['places'];
+  homeFiles: ViewOptions['files'];
   /** Real paths outside the workspace that were approved for this command. */
   reads: readonly string[];
+  repositories: ViewOptions['repositories'];
   session: SessionDirectory;
   /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
@@ -29,7 +32,9 @@ export interface BubblewrapOptions {
   rights: SandboxRights;
   /** It starts in the network that commands of the session share. */
   isNetworkShared: boolean;
-  /** Sockets in the workspace to cover. */
+  /** Files of the system that are to be read like keys. */
+  privateFiles: readonly string[];
+  /** Sockets to cover. */
   sockets: readonly string[];
   /** Files of the workspace that must not change, besides those with protected names. */
   protectedFiles: readonly string[];
@@ -48,9 +53,8 @@ export interface BubblewrapPlan {
 }
 
 /**
- * The arguments of bubblewrap: the whole file system is read-only, the workspace is writable except for protected names,
- * home directories are empty but for listed places, keys and control sockets are hidden. The command gets its own
- * namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
+ * The arguments of bubblewrap: the file system is empty but for listed places, which are read-only, the workspace is
+ * writable except for protected names, keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
  * protected too. A later argument overrides an earlier one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
@@ -65,8 +69,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
-    // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
-    [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
+    ...(view === openView ? [wholeDisk(options)] : []),
     ['--dev', '/dev'],
     ['--proc', '/proc'],
     ...kernelSettings(),
@@ -81,7 +84,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),
-    ...options.sockets.map(mask),
+    ...options.sockets.filter((path) => isSocket(path) && isReachable(path)).map(mask),
     ...view.seal,
   ];
   return {
@@ -100,7 +103,9 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ],
     guarded: {
       roots,
-      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter(isWatched)],
+      covers: [
+        ...new Set([...names.mounts.flatMap((one) => one.slice(-1)), ...names.fixed, ...masks.filter(isWatched)]),
+      ],
       fixed: names.fixed,
       reserved: names.reserved,
       forbidden: names.forbidden,
@@ -121,12 +126,20 @@ function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
-/** The right to keys opens the home directory, and so does the right to files, with the keys covered. */
-function viewOf({ rights, homeFiles, isKept, session, ...options }: BubblewrapOptions): HomeView {
-  if (rights.files || rights.secrets) return { mounts: [], seal: [], isHidden: () => false };
+/** If `/` is the workspace, it must be mounted first, or it would cover the later mounts. */
+function wholeDisk({ rights, roots }: BubblewrapOptions): Mount {
+  return [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'];
+}
+
+/** The right to keys opens everything, and so does the right to files, with the keys covered. */
+function viewOf({ rights, homeFiles, isKept, session, ...options }: BubblewrapOptions): FileView {
+  if (rights.files || rights.secrets) return openView;
   const own = { session: isKept ? undefined : session, hasNetwork: rights.network };
-  const reads = [...options.reads, ...(rights.home ? ordinaryPlaces(options.home.real) : [])];
-  return planHome({ ...options, ...own, reads, files: homeFiles });
+  const reads = [
+    ...options.reads,
+    ...(rights.home ? [...ordinaryPlaces(options.home.real), ...placesElsewhere()] : []),
+  ];
+  return planView({ ...options, ...own, reads, files: homeFiles });
 }
 
 /** The commands of a session share one `/tmp`. One that outlives the session has its own. */
@@ -142,11 +155,14 @@ function byPath(a: Mount, b: Mount): number {
 }
 
 /** Places with keys, and control sockets of other programs. */
-function maskedPaths({ home, hidden, roots, rights, reads }: BubblewrapOptions, view: HomeView): string[] {
-  const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces];
+function maskedPaths(
+  { home, hidden, roots, rights, reads, privateFiles }: BubblewrapOptions,
+  view: FileView,
+): string[] {
+  const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces, ...privateFiles];
   const isApproved = (path: string) => reads.some((read) => isWithin(path, read));
   const secrets = rights.secrets ? [] : keys.filter((path) => !isApproved(path));
-  const directories = [...secrets, ...hidden].filter((path) => !view.isHidden(path) && hasContent(path));
+  const directories = [...new Set([...secrets, ...hidden])].filter((path) => !view.isHidden(path) && hasContent(path));
   const isCovered = (path: string) =>
     view.isHidden(path) ||
     [...temporaryDirectories, ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
@@ -186,6 +202,7 @@ const runtimePlaces = [
   '/run/NetworkManager/resolv.conf',
   '/run/resolvconf/resolv.conf',
   '/run/connman/resolv.conf',
+  '/mnt/wsl/resolv.conf',
   '/run/current-system',
   '/run/booted-system',
   '/run/opengl-driver',
@@ -199,36 +216,6 @@ function runtimeMounts(): Mount[] {
 }
 
 /**
- * Read-only mounts do not stop a connection, so sockets elsewhere are covered too: those of this network namespace, which
- * the kernel lists by the path they were bound to.
- */
-function boundSockets(): string[] {
-  try {
-    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
-    const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
-    return [...new Set(paths)].filter((path) => isSocket(path) && isReachable(path));
-  } catch {
-    return [];
-  }
-}
-
-/** False in a directory that this user cannot enter: the command cannot reach such a socket either. */
-function isSocket(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
-  } catch {
-    return false;
-  }
-}
-
-/** Inside a user namespace root cannot enter the private directories of others, nor cover anything there. */
-function isReachable(path: string): boolean {
-  if (process.getuid?.() !== 0) return true;
-  const parents = directoriesBetween('/', path).map(infoOf);
-  return parents.every((info) => info === undefined || info.uid === 0 || (info.mode & 0o001) !== 0);
-}
-
-/**
  * Settings of the kernel belong to root, who needs no capability to write them. Bubblewrap takes these directories for
  * read-only, because the directories themselves are.
  */
@@ -237,20 +224,30 @@ function kernelSettings(): Mount[] {
   return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi'].filter(isDirectory).map(readOnly);
 }
 
-/** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */
+/**
+ * Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. A mount
+ * follows symlinks, which a command can make: where one leads out of the workspace, nothing is mounted.
+ */
 function protectNames(
   options: BubblewrapOptions,
 ): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
-  const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
+  const names = options.roots.map((root) => {
+    const { forbidden, ...found } = guardedNames(root, options);
+    return { root, fixed: found.fixed.filter(isOwn), reserved: found.reserved.filter(isOwn), forbidden };
+  });
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
   const ways = names.flatMap(({ root, ...found }) =>
     [...found.fixed, ...found.reserved].flatMap((path) => directoriesBetween(root, path)),
   );
+  const isInside = (path: string) => options.roots.some((root) => isWithin(root, path));
   return {
     mounts: [
       ...[...new Set(ways)].map(writable),
-      ...fixed.map(readOnly),
+      ...fixed
+        .flatMap((path) => realPathOf(path) ?? [])
+        .filter(isInside)
+        .map(readOnly),
       ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
     fixed,

@@ -21,7 +21,11 @@ import { LatheHome } from '../../files/lathe-home.js';
 import { reportOn } from '../run/command-report.js';
 import { childEnvironment } from '../run/environment.js';
 import { CommandRunner } from '../run/run-command.js';
+import { CommandGuard } from './command-guard.js';
+import { PutAside } from './put-aside.js';
+import { RestoredContents } from './restored-contents.js';
 import { Sandbox } from './sandbox.js';
+import { Snapshots } from './snapshots.js';
 
 const never = new AbortController().signal;
 
@@ -59,6 +63,48 @@ function repository(files: Record<string, string> = {}) {
   };
   return { root, run, runBeside, latheHome, config: join(root, '.git', 'config') };
 }
+
+/** The guard of a command that another process runs in this tree. */
+function guardOf(root: string, latheHome: LatheHome): CommandGuard {
+  const config = join(root, '.git/config');
+  const none = { reserved: [], forbidden: [], writesGit: false };
+  return new CommandGuard(
+    { roots: [root], covers: [config], fixed: [config], ...none },
+    {
+      snapshots: new Snapshots(),
+      aside: new PutAside(latheHome.file('put-aside')),
+      restored: new RestoredContents(latheHome.file('restored')),
+      searchPath: process.env['PATH'] ?? '',
+    },
+  );
+}
+
+// SB07
+test('a command that starts while something planted is there does not put it back in the end', async () => {
+  const { root, latheHome, config } = repository();
+  const before = readFileSync(config, 'utf8');
+  const replace = (text: string) => {
+    writeFileSync(`${config}.new`, text);
+    renameSync(`${config}.new`, config);
+  };
+  const planted = `${before}[core]\n\tfsmonitor = PLANTED\n`;
+  const first = guardOf(root, latheHome);
+  replace(planted);
+  const second = guardOf(root, latheHome);
+  expect(await first.check()).toHaveLength(1);
+  expect(readFileSync(config, 'utf8')).toBe(before);
+  expect(await second.check()).toEqual([]);
+  expect(readFileSync(config, 'utf8')).toBe(before);
+
+  const third = guardOf(root, latheHome);
+  replace(planted);
+  const fourth = guardOf(root, latheHome);
+  await third.check();
+  // The command of the fourth lost its cover by that.
+  writeFileSync(config, `${before}[alias]\n\tx = !PLANTED\n`);
+  expect(await fourth.check()).toHaveLength(1);
+  expect(readFileSync(config, 'utf8')).toBe(before);
+});
 
 describe.skipIf(!hasProgram('bwrap'))('what mounts alone cannot protect', () => {
   const plant = "printf '[core]\\n\\tfsmonitor = touch planted\\n' >> .git/config";

@@ -7,6 +7,7 @@ import { isDirectory } from './guarded-names.js';
 import { isNeutralChange } from './neutral-config.js';
 import { isPlaceholder } from './placeholders.js';
 import type { PutAside } from './put-aside.js';
+import type { RestoredContents } from './restored-contents.js';
 import { isUnchanged, lstatOf, putBack, type Snapshot, type Snapshots } from './snapshots.js';
 import { isCommitted } from './tracked-file.js';
 
@@ -27,6 +28,7 @@ export interface GuardedPlaces {
 export interface GuardTools {
   snapshots: Snapshots;
   aside: PutAside;
+  restored: RestoredContents;
   /** Where to find git. */
   searchPath: string;
 }
@@ -44,6 +46,7 @@ export class CommandGuard {
   readonly #tools: GuardTools;
   readonly #watch: CoverWatch;
   readonly #before: ReadonlyMap<string, Snapshot>;
+  readonly #startedAt = Date.now();
   readonly #git: readonly { git: string; before: ReturnType<typeof readGitState> }[];
 
   /** Call it when the placeholders exist and the command has not started. */
@@ -91,15 +94,17 @@ export class CommandGuard {
     }
   }
 
-  async #checkLost(path: string, before: Snapshot, attempts = 5): Promise<string[]> {
+  async #checkLost(path: string, known: Snapshot, attempts = 5): Promise<string[]> {
     const seen = lstatOf(path);
+    const before = this.#tools.restored.since(path, this.#startedAt) ?? known;
     // A symlink is the one thing that a command can remove itself. Without its configuration a repository is broken.
     if (seen === undefined && before.type !== 'link' && !isGitConfig(path)) return [];
     if (seen !== undefined && (await this.#isHarmless(path, before))) return [];
     // Judging takes a while, in which the user may have written again.
-    if (lstatOf(path)?.ctimeNs !== seen?.ctimeNs && attempts > 0) return this.#checkLost(path, before, attempts - 1);
+    if (lstatOf(path)?.ctimeNs !== seen?.ctimeNs && attempts > 0) return this.#checkLost(path, known, attempts - 1);
     if (before.type === 'other')
       return [`${path} was replaced while a command ran that could write to it.${this.#remove(path)}`];
+    this.#tools.restored.note(path, before);
     const change = `${path} changed while a command ran that could write to it. The content from before is back.`;
     if (seen !== undefined) return [`${change} Removed: ${this.#tools.aside.replace(path, before)}.`];
     putBack(path, before);

@@ -1,4 +1,13 @@
-import { accessSync, constants, type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { executedNames } from '../../files/access/protected-names.js';
 import { protectionOf } from '../../files/access/protected-paths.js';
@@ -131,5 +140,18 @@ export function canAccess(path: string, mode: number): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Whether no symlink is on the way to a name; the name itself may be one. */
+export function isOwn(path: string): boolean {
+  return realPathOf(dirname(path)) === dirname(path);
+}
+
+export function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isOrdinary } from '../../files/access/home-places.js';
 import { isWithin } from '../../files/workspace.js';
 import type { CommandResult } from '../run/running-command.js';
 import { nameRights, type Right, type SandboxRights } from './sandbox-rights.js';
 import { isTemporary } from './session-directory.js';
+import { isElsewhere } from './system-view.js';
 
 export interface HintOptions {
   rights: SandboxRights;
@@ -39,8 +41,8 @@ export function sandboxHint({ ending, output }: CommandResult, options: HintOpti
   const temporary = missing.find((path) => isTemporary(path) && existsSync(path));
   if (temporary !== undefined)
     return both(`In the sandbox /tmp is this session's own. read_file reads ${temporary} of the machine.`);
-  const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && existsSync(path));
-  const right = hidden === undefined ? missingRight(text, rights) : isOrdinary(home, hidden) ? 'home' : 'secrets';
+  const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && existsSync(dirname(path)));
+  const right = hidden === undefined ? missingRight(text, rights) : rightFor(hidden, home);
   if (right === undefined) return !rights.network && refusedLocally.test(text) ? refusedHint : undefined;
   const list = JSON.stringify([...new Set([...asked, right])]);
   return {
@@ -56,6 +58,12 @@ const refusedHint: SandboxHint = {
 };
 
 const both = (text: string): SandboxHint => ({ model: text, person: text });
+
+/** A path that does not exist was to be written. */
+function rightFor(path: string, home: string): Right {
+  if (!existsSync(path)) return 'files';
+  return isOrdinary(home, path) || (!isWithin(home, path) && isElsewhere(path)) ? 'home' : 'secrets';
+}
 
 function missingRight(text: string, rights: SandboxRights): Right | undefined {
   if (!rights.workspace && readOnlyFailures.test(text)) return 'workspace';

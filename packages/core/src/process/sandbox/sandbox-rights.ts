@@ -3,7 +3,7 @@ export interface SandboxRights {
   /** Writing inside the workspace; not granted to a command that runs without approval because it is read-only. */
   workspace: boolean;
   network: boolean;
-  /** Reading the ordinary files of the home directory: no dot files. */
+  /** Reading ordinary files outside the workspace: in the home directory, without dot files, and on other disks. */
   home: boolean;
   /** Writing outside the workspace, and to protected names inside it. */
   files: boolean;
@@ -18,7 +18,7 @@ export const allRights = ['workspace', 'network', 'home', 'files', 'secrets'] as
 const names: Record<Right, string> = {
   workspace: 'write access to the workspace',
   network: 'network access',
-  home: 'the ordinary files of your home directory',
+  home: 'read access to your ordinary files outside the workspace',
   files: 'write access outside the workspace',
   secrets: 'your keys and stored credentials',
 };

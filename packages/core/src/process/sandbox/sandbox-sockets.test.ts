@@ -1,16 +1,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { isLong } from '../../../../../testing/long-run.js';
 import { hasProgram } from '../../../../../testing/programs.js';
 import { outsideDirectory, tempDirectory } from '../../../../../testing/temp-directory.js';
 import { LatheHome } from '../../files/lathe-home.js';
 import { childEnvironment } from '../run/environment.js';
 import { CommandRunner } from '../run/run-command.js';
+import { socketsBelow } from './found-files.js';
 import { Sandbox } from './sandbox.js';
-import { socketsBelow } from './workspace-sockets.js';
 
 const never = new AbortController().signal;
 
@@ -75,6 +86,25 @@ describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
     expect(await run('ls /run | grep -v -e systemd -e resolvconf -e NetworkManager')).toBe('');
     expect(count()).toBe(0);
   });
+
+  // Not beside other tests: a socket that vanishes while a sandbox is being set up keeps its command from starting.
+  test.skipIf(!isLong || !canWrite('/opt'))(
+    'among installed programs cannot be reached, however they were created',
+    async () => {
+      const place = directoryIn('/opt');
+      await listenElsewhere(place, 'relative.sock');
+      await listenElsewhere(place, join(place, 'before.sock'));
+      renameSync(join(place, 'before.sock'), join(place, 'renamed.sock'));
+      const run = sandboxed(tempDirectory());
+      for (const name of ['relative.sock', 'renamed.sock'])
+        expect(await run(connect(join(place, name)))).toMatch(refused);
+      // A path that is gone cannot be covered, nor one that root of a user namespace cannot enter.
+      rmSync(join(place, 'renamed.sock'));
+      if (process.getuid?.() === 0) chownSync(place, 54321, 54321);
+      chmodSync(place, 0o700);
+      expect(await run('echo went on')).toBe('went on');
+    },
+  );
 
   test('in the workspace cannot be reached, however they were created', async () => {
     const root = tempDirectory({ 'a b/.keep': '', 'node_modules/x/.keep': '' });

@@ -9,19 +9,22 @@ import { SessionNetwork } from '../network/session-network.js';
 import type { Launch } from '../run/contained-program.js';
 import type { RunningCommand } from '../run/running-command.js';
 import { trustedPath } from '../run/trusted-path.js';
+import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { CommandGuard } from './command-guard.js';
+import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
-import { planHome } from './home.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
 import { type Probe, probeSandbox } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
+import { RestoredContents } from './restored-contents.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
-import { socketsBelow } from './workspace-sockets.js';
+import { programDirectories } from './system-view.js';
+import { planView } from './visible-files.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
 
@@ -70,7 +73,16 @@ export interface PrepareOptions {
 
 type CommandDetails = Pick<
   BubblewrapOptions,
-  'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'homeFiles'
+  | 'cwd'
+  | 'rights'
+  | 'isKept'
+  | 'isGitFixed'
+  | 'empty'
+  | 'sockets'
+  | 'reads'
+  | 'repositories'
+  | 'privateFiles'
+  | 'homeFiles'
 > & { filter?: string; isServer: boolean };
 
 /**
@@ -81,12 +93,15 @@ export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #snapshots = new Snapshots();
   readonly #aside: PutAside;
+  readonly #restored: RestoredContents;
   readonly #session: SessionDirectory;
   readonly #home: { spelled: string; real: string };
   readonly #places: readonly HomePlace[];
   readonly #git: GitIdentity;
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
+  #programSockets: Promise<string[]> | undefined;
+  #privateFiles: Promise<string[]> | undefined;
   #network: SessionNetwork | undefined;
   /** Why the ports of background commands cannot be reached. */
   #unreachable = 'only bubblewrap can share the network of the sandbox';
@@ -95,18 +110,19 @@ export class Sandbox {
     this.#options = options;
     const { latheHome, userHome: spelled, roots, path } = options;
     this.#aside = new PutAside(latheHome.file('put-aside'));
+    this.#restored = new RestoredContents(latheHome.file('restored'));
     this.#session = options.session ?? new SessionDirectory(latheHome);
     const env = { ...options.env, ...(path !== undefined && { PATH: path }) };
     const home = realHome(spelled);
     this.#home = { spelled, real: home };
-    this.#places = homePlaces({ home, env });
+    this.#places = homePlaces({ home, env, roots });
     this.#git = new GitIdentity({ home, roots, env, file: this.#session.file('gitconfig') });
   }
 
   /** Whether commands cannot see a path unless a right opens it. */
   hides(path: string): boolean {
-    const none = { reads: [], files: [], hasNetwork: false, session: undefined };
-    return planHome({ home: this.#home, places: this.#places, roots: this.#options.roots, ...none }).isHidden(path);
+    const none = { reads: [], repositories: [], files: [], hasNetwork: false, session: undefined };
+    return planView({ home: this.#home, places: this.#places, roots: this.#options.roots, ...none }).isHidden(path);
   }
 
   /** Removes what the commands of the session shared. */
@@ -189,9 +205,15 @@ export class Sandbox {
     const files = await this.#files;
     const homeFiles = await this.#git.files();
     // A command that only reads needs no sockets, so they are not searched.
-    const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
+    const { roots, path = '' } = this.#options;
+    const repositories = (await Promise.all(roots.map((root) => repositoryPlaces(root, this.#home.real)))).flat();
+    const sockets = rights.workspace ? await socketsBelow([...roots, ...repositories], path) : undefined;
+    this.#programSockets ??= someSocketsBelow(programDirectories, path);
+    this.#privateFiles ??= privateFilesBelow('/etc', path);
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const details = { ...given, homeFiles, empty: files.empty, sockets: sockets ?? [] };
+    const covered = [...(sockets ?? []), ...(await this.#programSockets)];
+    const privateFiles = await this.#privateFiles;
+    const details = { ...given, homeFiles, repositories, privateFiles, empty: files.empty, sockets: covered };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
@@ -241,7 +263,8 @@ export class Sandbox {
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
     const held = holdPlaceholders(plan.guarded.reserved, details);
-    const tools = { snapshots: this.#snapshots, aside: this.#aside, searchPath: this.#options.path ?? '' };
+    const searchPath = this.#options.path ?? '';
+    const tools = { snapshots: this.#snapshots, aside: this.#aside, restored: this.#restored, searchPath };
     const guard = new CommandGuard(plan.guarded, tools);
     return {
       argv: [...(entry ?? []), program, ...plan.arguments, '--', ...argv],

@@ -92,8 +92,8 @@ interface Lathe {
   runs: SandboxedRun[];
 }
 
-function startLathe(script: string, root: string, number: number): Lathe {
-  const options = JSON.stringify({ root, home: tempDirectory(), seed: seed + number });
+function startLathe(script: string, root: string, home: string, number: number): Lathe {
+  const options = JSON.stringify({ root, home, seed: seed + number });
   const child = spawn(process.execPath, [script, options], { stdio: ['pipe', 'pipe', 'inherit'] });
   const runs: SandboxedRun[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => runs.push(JSON.parse(line)));
@@ -120,7 +120,8 @@ test.skipIf(!isLong || !hasProgram('bwrap'))(
     const root = realpathSync(tempDirectory());
     const person = new Person(root, randomFrom(seed));
     const script = await bundleChild('sandboxed-lathe');
-    const lathes = [startLathe(script, root, 1), startLathe(script, root, 2)];
+    const home = tempDirectory();
+    const lathes = [startLathe(script, root, home, 1), startLathe(script, root, home, 2)];
     const end = performance.now() + minutes * 60_000;
     for (let acts = 0; performance.now() < end; acts++) {
       person.act();

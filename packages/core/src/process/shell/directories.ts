@@ -36,6 +36,11 @@ export function directoryAfter(
 
 const directoryChangers = new Set(['pushd', 'popd', 'eval', 'source', '.']);
 
+/** `pushd directory`, which moves as `cd` does. */
+export function isPlainPush([name, target, ...more]: readonly Argument[]): boolean {
+  return name?.value === 'pushd' && target !== undefined && more.length === 0 && !/^[-+]/.test(target.value);
+}
+
 /** Whether a command other than `cd` may change the directory of the shell. */
 export function mayMove([name, ...args]: readonly Argument[]): boolean {
   if (name === undefined || !name.isKnown || directoryChangers.has(name.value)) return true;

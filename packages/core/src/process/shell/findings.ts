@@ -1,5 +1,6 @@
 import { hasKnownReads } from '../programs/changing-programs.js';
 import type { Judgement } from '../programs/judge-command.js';
+import { nameSet } from '../programs/name-set.js';
 import { namesOnly } from '../programs/names-only.js';
 import type { Effects, RecordedContent } from '../programs/read-arguments.js';
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
@@ -105,7 +106,7 @@ export class Findings {
   /** Adds what a program may show of the files that it reads. */
   show(judgement: Judgement, words: readonly Argument[], cwds: readonly string[]): void {
     const { recorded = [], skipsHidden = false, only } = judgement;
-    for (const argument of shownBy(judgement, words)) {
+    for (const argument of shownBy(judgement, words).map(directly)) {
       if (cwds.length === 0 && !argument.value.startsWith('/')) continue;
       const names = argument.only === undefined ? only : [argument.only];
       const limits = { skipsHidden, ...(names && { only: names }) };
@@ -155,13 +156,34 @@ export class Findings {
 /** The files that a program reads and shows. Of an unknown program, any word may name one. */
 function shownBy({ reads = [], why, inner }: Judgement, [program, ...words]: readonly Argument[]): Argument[] {
   const name = program?.value ?? '';
+  if (name === 'git')
+    return words.flatMap((word, index) => (/^(-[fF]|--file)$/.test(words[index - 1]?.value ?? '') ? word : []));
   if (namesOnly.has(name)) return [];
-  const isUnknown = why !== undefined && !inner && !hasKnownReads(name);
-  return isUnknown ? [...reads, ...words.filter(isLikelyName)] : reads;
+  const isUnknown = why !== undefined && (!inner || readingWrappers.has(name)) && !hasKnownReads(name);
+  const named = isUnknown ? words : words.filter(({ value }) => /^file:/i.test(value));
+  return [...reads, ...named.flatMap(namedIn).filter(isLikelyName)];
+}
+
+/** They run other programs, and also read files that their own words name. */
+const readingWrappers = nameSet('bash sh dash zsh ksh source . xargs parallel');
+
+/** A word as the name of a file; `--file=NAME` and `file:///NAME` contain one. */
+function namedIn(word: Argument): Argument[] {
+  const inFlag = /^--?[\w-]+=(.*)$/s.exec(word.value)?.[1] ?? word.value;
+  const value = inFlag.replace(/^file:\/\/(?:localhost)?(?=\/)/i, '');
+  return value === word.value ? [word] : word.isKnown ? [{ ...word, value }] : [];
 }
 
 const isLikelyName = ({ value, isKnown, pattern, isOpen }: Argument) =>
   !isOpen && (isKnown || pattern !== undefined) && !value.startsWith('-') && value !== '' && value.length < 4096;
+
+/** A path that leads through the directories of a process, without this detour: `/proc/self/cwd/a` is `./a`. */
+function directly(argument: Argument): Argument {
+  const value = argument.value.replace(/^\/+proc\/+(?:self|thread-self|\d+)\/+(cwd|root)(?=\/)/, (_, kind: string) =>
+    kind === 'cwd' ? '.' : '',
+  );
+  return value === argument.value ? argument : { ...argument, value };
+}
 
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 

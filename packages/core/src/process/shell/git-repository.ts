@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { access, constants, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
@@ -36,6 +36,27 @@ export async function enclosingRepository(directory: string): Promise<EnclosingR
     const entry = await lookUp(join(at, '.git')).catch(() => undefined);
     if (entry) return { workTree: at, ...(await ownParts(at, entry).catch(() => undefined)) };
     if (at === dirname(at)) return undefined;
+  }
+}
+
+/**
+ * What of the repository that git uses in this directory lies outside of it: the work tree around it, and the directory of
+ * the repository whose linked work tree this is. A repository of another user does not count, nor one of the whole home
+ * directory, nor one that does not list this work tree: then a command could have named any directory.
+ */
+export async function repositoryPlaces(directory: string, home: string): Promise<string[]> {
+  try {
+    for (let at = directory; ; at = dirname(at)) {
+      if (at !== directory && isWithin(at, home)) return [];
+      const entry = await lookUp(join(at, '.git'));
+      if (entry && entry.uid !== process.getuid?.()) return [];
+      const own = entry && (await gitDirectoryOf(at, entry));
+      const common = own && (await commonDirectoryOf(own, at));
+      if (entry) return [at, common ?? at].filter((path) => !isWithin(directory, path) && existsSync(path));
+      if (at === dirname(at)) return [];
+    }
+  } catch {
+    return [];
   }
 }
 

@@ -3,7 +3,7 @@ import { type Judgement, judgeCommand } from '../programs/judge-command.js';
 import { isInstalledTool } from '../programs/local-tools.js';
 import { workOf } from '../programs/unwrap.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
-import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
+import { both, directoryAfter, isPlainPush, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { behindAssignments, type NamingScope, namesInner } from './named-commands.js';
@@ -200,7 +200,7 @@ export class CommandWalk {
     const { assignments, text } = command;
     const behind = assignments.length > 0 ? behindAssignments(assignments, words, scope) : undefined;
     this.command(words, text, { ...scope, ...behind?.scope }, { ...behind?.options, ...(input && { input }) });
-    if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
+    if (words[0]?.value === 'cd' || isPlainPush(words)) return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? both([]) : both(scope.cwds);
   }
 

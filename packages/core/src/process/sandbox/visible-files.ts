@@ -1,10 +1,10 @@
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import type { HomePlace } from '../../files/access/home-table.js';
 import { isWithin } from '../../files/workspace.js';
 import type { SessionDirectory } from './session-directory.js';
+import { isOfSystem, isSystemView, linkOnTheWayTo, linksIn, madeDirectories, systemMounts } from './system-view.js';
 
-export interface HomeViewOptions {
+export interface ViewOptions {
   /** The user's home directory as it is spelled and as it really is. */
   home: { spelled: string; real: string };
   /** What of the home directory is shown. */
@@ -12,6 +12,8 @@ export interface HomeViewOptions {
   roots: readonly string[];
   /** Paths outside the workspace that were approved for this command. */
   reads: readonly string[];
+  /** Of the repository that the workspace belongs to, what lies outside the workspace. */
+  repositories: readonly string[];
   /** Files to show in the home directory in place of its own. */
   files: readonly { source: string; path: string }[];
   hasNetwork: boolean;
@@ -19,7 +21,7 @@ export interface HomeViewOptions {
   session: SessionDirectory | undefined;
 }
 
-export interface HomeView {
+export interface FileView {
   mounts: string[][];
   /** What comes after all other mounts: a file that vanishes with the command helps nobody, so none can be added. */
   seal: string[][];
@@ -28,37 +30,51 @@ export interface HomeView {
 }
 
 /**
- * Directories that are empty inside the sandbox except for listed places: the home directory, those of others, and `/var`,
- * where services keep their data. A directory that belongs to the workspace stays as it is.
+ * The file system inside the sandbox is empty except for listed places: the system and installed programs, toolchains, the
+ * workspace, and what was approved. So home directories, the data of services in `/var` and other disks are out of sight.
  */
-export function planHome(options: HomeViewOptions): HomeView {
-  const { home, roots, reads } = options;
+export function planView(options: ViewOptions): FileView {
+  const { home, roots, reads, repositories } = options;
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
-  const areas = [...new Set(['/home', '/root', '/var', home.real])].filter(
-    (area) => area !== '/' && !isInRoots(area) && lstatSync(area, { throwIfNoEntry: false })?.isDirectory(),
-  );
-  const isInAreas = (path: string) => areas.some((area) => isWithin(area, path));
-  const places = [...options.places, ...systemPlaces].filter(({ path }) => isInAreas(path) && !isInRoots(path));
+  if (isInRoots('/')) return openView;
+  const isInHome = (path: string) => home.real !== '/' && isWithin(home.real, path);
+  const isSystem = (path: string) => isSystemView(path) && !isInHome(path);
+  const places = [...options.places, ...systemPlaces].filter(({ path }) => !isSystem(path) && !isInRoots(path));
   // Showing a directory that contains the home directory would show all of it.
   const isReadable = (path: string) => places.some((place) => place.access === 'read' && isWithin(place.path, path));
-  const shown = reads.filter(
-    (path) => isInAreas(path) && !isReadable(path) && !isWithin(path, home.real) && !isSocket(path),
-  );
-  const isShown = (path: string) => isInRoots(path) || isReadable(path) || shown.some((place) => isWithin(place, path));
+  const isWanted = (path: string) => !isReadable(path) && !isWithin(path, home.real) && !isSocket(path);
+  const shown = [
+    ...repositories.filter((path) => isWanted(path) && !isOfSystem(path) && !madeDirectories.includes(path)),
+    ...reads.filter((path) => isWanted(path) && !isSystem(path)),
+  ];
+  const isShown = (path: string) =>
+    isInRoots(path) || isSystem(path) || isReadable(path) || shown.some((place) => isWithin(place, path));
+  const homeMounts = isOfSystem(home.real) ? [['--tmpfs', home.real]] : [['--dir', home.real]];
   const mounts = [
-    ...areas.map((area) => ['--tmpfs', area]),
+    ...systemMounts(),
+    ...usualDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory()).map(emptyDirectory),
+    ...(isInRoots(home.real) ? [] : homeMounts),
     ...places.flatMap((place) => mountsOf(place, options)),
     ...shown.map((path) => ['--ro-bind', path, path]),
-    ...linksIn('/var', areas),
-    ...(home.spelled !== home.real && isInAreas(home.spelled) ? [['--symlink', home.real, home.spelled]] : []),
-    ...options.files.filter(({ path }) => isInAreas(path)).map(({ source, path }) => ['--ro-bind', source, path]),
+    ...linksIn('/var'),
+    ...linkOnTheWayTo(home.spelled),
+    ...options.files.filter(({ path }) => !isInRoots(path)).map(({ source, path }) => ['--ro-bind', source, path]),
   ];
   return {
     mounts,
-    seal: areas.map((area) => ['--remount-ro', area]),
-    isHidden: (path) => isInAreas(path) && !isShown(path),
+    seal: [['--remount-ro', '/'], ...homeMounts.filter(([kind]) => kind === '--tmpfs').map(seal)],
+    isHidden: (path) => !isShown(path),
   };
 }
+
+/** Everything is there, except for what is covered. */
+export const openView: FileView = { mounts: [], seal: [], isHidden: () => false };
+
+/** Programs expect these directories. */
+const usualDirectories = ['/home', '/root', '/var', '/var/lib', '/mnt', '/media', '/srv'];
+
+const emptyDirectory = (path: string) => ['--dir', path];
+const seal = (mount: string[]) => ['--remount-ro', mount.at(-1) ?? ''];
 
 /** What programs read below `/var`, and Homebrew, which has a home directory of its own. */
 const systemPlaces: readonly HomePlace[] = [
@@ -73,9 +89,10 @@ const systemPlaces: readonly HomePlace[] = [
   '/var/lib/rpm',
   '/var/lib/snapd/snap',
   '/var/lib/texmf',
+  '/var/usrlocal',
 ].map((path) => ({ path, access: 'read' }));
 
-function mountsOf(place: HomePlace, options: HomeViewOptions): string[][] {
+function mountsOf(place: HomePlace, options: ViewOptions): string[][] {
   const { path, access } = place;
   const { session } = options;
   const isThere = isDirectory(path);
@@ -96,14 +113,6 @@ function isOwnIn(
 ): boolean {
   if (access === 'own') return isThere || hasNetwork || isUsual;
   return access === 'cache' && isThere && (hasNetwork || isDirectory(session.ownVersionOf(path)));
-}
-
-/** Links such as `/var/run`, which programs follow. */
-function linksIn(directory: string, areas: readonly string[]): string[][] {
-  if (!areas.includes(directory)) return [];
-  return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isSymbolicLink())
-    .map(({ name }) => ['--symlink', readlinkSync(join(directory, name)), join(directory, name)]);
 }
 
 function isDirectory(path: string): boolean {
