@@ -19,6 +19,8 @@ export interface BubblewrapOptions {
   homeFiles: HomeViewOptions['files'];
   /** Real paths outside the workspace that were approved for this command. */
   reads: readonly string[];
+  /** Real paths outside the workspace that every command sees. */
+  readable: readonly string[];
   session: SessionDirectory;
   /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
@@ -77,6 +79,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ...[options.cwd]
       .filter((cwd) => isTemporary(cwd) && !temporaryDirectories.includes(cwd) && !isInRoots(cwd))
       .map(readOnly),
+    ...options.readable.filter((path) => existsSync(path)).map(readOnly),
     ...(view.isHidden(options.cwd) ? [['--dir', options.cwd]] : []),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
