@@ -57,6 +57,15 @@ const suites = {
     files: ['agent/src/rewind.test.ts', 'core/src/rewind/rewind.test.ts', 'core/src/rewind/git-index.test.ts'],
     minutes: 30,
   },
+  worktrees: {
+    files: [
+      'agent/src/worktrees/worktrees.test.ts',
+      'agent/src/subagents/isolated-subagent.test.ts',
+      'agent/src/tasks/run-batch.test.ts',
+      'cli/src/commands/batch.test.ts',
+    ],
+    minutes: 40,
+  },
   rebinding: { files: ['core/src/web/http/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [
