@@ -8,8 +8,7 @@ export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js
 export { directCall, uniqueId } from './contract/tool-call.js';
 export { callSpan, parentSpan, type Span, type Tracer } from './contract/trace.js';
 export { toolFileNames } from './discovery/tool-files.js';
-export { ruleForFile } from './files/access/judged-paths.js';
-export { judgePath, pathTarget } from './files/access/judged-paths.js';
+export { judgePath, pathTarget, ruleForFile } from './files/access/judged-paths.js';
 export { sensitivityOf } from './files/access/sensitive-files.js';
 export { osPath } from './files/file-name.js';
 export { makeDirectory } from './files/make-directory.js';
