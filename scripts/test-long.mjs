@@ -64,6 +64,15 @@ const suites = {
     files: ['core/src/languages/random-edits.test.ts', 'core/src/languages/real-servers.test.ts'],
     minutes: 90,
   },
+  worktrees: {
+    files: [
+      'agent/src/worktrees/worktrees.test.ts',
+      'agent/src/subagents/isolated-subagent.test.ts',
+      'agent/src/tasks/run-batch.test.ts',
+      'cli/src/commands/batch.test.ts',
+    ],
+    minutes: 40,
+  },
   rebinding: { files: ['core/src/web/http/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [

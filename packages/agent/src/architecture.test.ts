@@ -8,6 +8,7 @@ testLayers(src, [
   { name: 'definition-files' },
   { name: 'models' },
   { name: 'loop' },
+  { name: 'worktrees' },
   { name: 'context', beside: 'part' },
   { name: 'subagents', beside: 'part' },
   { name: 'session', beside: 'part' },
@@ -16,5 +17,6 @@ testLayers(src, [
   { name: 'create-agent-lathe' },
   { name: 'open-agent' },
   { name: 'open-session' },
+  { name: 'tasks' },
   { name: 'index' },
 ]);

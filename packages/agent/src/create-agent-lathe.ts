@@ -8,6 +8,9 @@ import { findSkills } from './skills/find-skills.js';
 import { SkillSource } from './skills/skill-source.js';
 import { loadSubagents } from './subagents/subagent-files.js';
 import { Subagents } from './subagents/subagents.js';
+import { TaskControlTool } from './subagents/task-control.js';
+import type { Worktree } from './worktrees/worktree.js';
+import { removeLeftovers } from './worktrees/worktrees.js';
 
 /** The tool system plus what needs a model: subagents for `task`, and answers about the pages of `web_fetch`. */
 export interface AgentLathe extends Lathe, LatheHost {
@@ -16,8 +19,12 @@ export interface AgentLathe extends Lathe, LatheHost {
   /** The skills that can be loaded, once tools were looked for. */
   readonly skills: SkillSource;
   readonly sideModels: SideModels;
+  /** The directory that sessions belong to: the workspace or, in a worktree, the one it is a copy of. */
+  readonly project: string;
   /** Records the work of an agent, when a collector is set. */
   readonly openTrace: ((options: AgentTraceOptions) => AgentTrace) | undefined;
+  /** Opens the same in a worktree of this directory, with the settings, rules and trust of this one. */
+  openIn(worktree: Pick<Worktree, 'cwd' | 'origin'>): Promise<AgentLathe>;
   /** Looks for tools unless somebody has done so before. Returns what went wrong, by source. */
   discoverOnce(signal: AbortSignal): Promise<Map<string, unknown>>;
 }
@@ -43,7 +50,12 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
       subagents = new Subagents(definitions, { depth, parallel });
       const answerer = pageAnswerer({ settings, env, home: parts.home.path }, sideModels);
       const openSources: Extension['openSources'] = ({ gate }) => [(skills = openSkills(parts, gate))];
-      return { problems, openSources, ...(depth > 0 && { tasks: subagents }), ...(answerer && { answerer }) };
+      return {
+        problems,
+        openSources,
+        ...(depth > 0 && { tasks: subagents, tools: [new TaskControlTool(subagents)] }),
+        ...(answerer && { answerer }),
+      };
     },
   });
   if (!skills) throw new Error('no source of skills was opened');
@@ -54,7 +66,19 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
   };
   const discoverOnce: AgentLathe['discoverOnce'] = async (signal) => (wasAsked ? new Map() : discover(signal));
   const openTrace = await traceOpener(lathe.host);
-  return { ...lathe, ...lathe.host, discover, discoverOnce, subagents, skills, sideModels, openTrace };
+  const openIn: AgentLathe['openIn'] = ({ cwd, origin }) => {
+    // Of a worktree of a worktree, the settings and rules are still those of the first directory.
+    const { directory, top } = options.worktree ?? origin;
+    return createAgentLathe({ ...options, cwd, worktree: { ...origin, directory, top } });
+  };
+  const close = async () => {
+    await subagents.background.stopAll();
+    await lathe.close();
+  };
+  if (!options.worktree) void removeLeftovers(lathe.host).catch(() => undefined);
+  const project = options.worktree?.directory ?? lathe.workspace.root;
+  const own = { project, discover, discoverOnce, openIn, close, subagents, skills, sideModels, openTrace };
+  return { ...lathe, ...lathe.host, ...own };
 }
 
 function openSkills(

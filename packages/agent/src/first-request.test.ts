@@ -44,9 +44,9 @@ const endpoint = {
   supports: { images: false, tools: true, pdf: false },
 };
 
-test('all 15 tools are declared in the first request', async () => {
+test('all 16 tools are declared in the first request', async () => {
   const { tools } = await firstRequest();
-  expect(tools).toHaveLength(15);
+  expect(tools).toHaveLength(16);
 });
 
 test.each([

@@ -1,11 +1,20 @@
-import { type Approver, ToolError, type ToolRegistry } from '@lathe/core';
-import { callSpan, type Hooks, type PromptHooks, parentSpan, personalFolders, type Span } from '@lathe/core/host';
+import { type AnyTool, type Approver, ToolError, ToolRegistry } from '@lathe/core';
+import {
+  builtIn,
+  callSpan,
+  type Hooks,
+  type PromptHooks,
+  parentSpan,
+  personalFolders,
+  type Span,
+} from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
+import { withDiscovery, withSessionStart } from './context/opening-context.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
 import { Agent } from './loop/agent.js';
 import { sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
-import type { ContextSource, ContextText } from './loop/agent-options.js';
+import type { ContextSource } from './loop/agent-options.js';
 import type { Budgets } from './loop/budget.js';
 import { DeferredTools } from './loop/deferred-tools.js';
 import type { Effort, Message, Model } from './models/model.js';
@@ -13,9 +22,10 @@ import { ModelError } from './models/model-error.js';
 import { openPriceList } from './models/prices.js';
 import { openSideModel } from './page-answerer.js';
 import { restoreExposure } from './session/restore-exposure.js';
+import { isolate } from './subagents/isolated-subagent.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
 import { subagentTools } from './subagents/subagent-tools.js';
-import { type ParentAgent, parentAgent } from './subagents/subagents.js';
+import { type OpenedSubagent, type ParentAgent, parentAgent } from './subagents/subagents.js';
 
 /** How to open an agent. */
 export interface OpenAgentOptions {
@@ -32,6 +42,11 @@ export interface OpenAgentOptions {
   budgets?: Budgets;
   /** Replace the default instructions. */
   instructions?: string;
+  /**
+   * Called when a background task has reported; the program then calls `hear` if the agent is idle. Without it, a prompt
+   * ends when all its background tasks have ended.
+   */
+  onMessage?: () => void;
   /** Runs before a call of this agent or its subagents that may change something. */
   beforeChange?: (signal: AbortSignal) => Promise<void>;
 }
@@ -46,10 +61,12 @@ export type AgentHost = ContextHost &
     | 'discoverOnce'
     | 'exposure'
     | 'hooks'
+    | 'openIn'
     | 'openOwnTools'
     | 'openScheduler'
     | 'openTrace'
     | 'policy'
+    | 'rewind'
     | 'sideModels'
     | 'tools'
   >;
@@ -64,7 +81,7 @@ export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
     budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
     depth: 0,
     registry: lathe.tools,
-    context: withDiscovery(withSessionStart(openContextFiles(lathe), hooks), lathe),
+    context: withDiscovery(withSessionStart(openContextFiles(lathe), hooks), lathe.discoverOnce),
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
     ...(exposure && { onPrompt: (text) => exposure.notePrompt(text) }),
@@ -83,6 +100,8 @@ interface Place extends OpenAgentOptions {
   /** Hears what the person says. */
   onPrompt?: (text: string) => void;
   hooks?: PromptHooks;
+  /** Runs before each call is judged. */
+  beforeCall?: () => void;
   /** Of a subagent, and the span of the call that it works for. */
   name?: string;
   parentSpan?: Span | undefined;
@@ -90,12 +109,20 @@ interface Place extends OpenAgentOptions {
 
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
-  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange, onPrompt } = place;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange } = place;
+  const { onPrompt, onMessage } = place;
   const effort = place.effort ?? settings.model.effort;
   const parent: ParentAgent = {
     depth: place.depth,
-    open: (definition, signal, call) =>
-      openSubagent(lathe, place, agent, { ...definition, parentSpan: callSpan.get(call) }, signal),
+    get agent() {
+      return agent;
+    },
+    open: (definition, signal, call) => {
+      const wanted = { ...definition, parentSpan: callSpan.get(call) };
+      return definition.isolation === 'worktree'
+        ? openIsolated(lathe, place, agent, wanted, signal)
+        : openSubagent(lathe, place, agent, wanted, signal).then((opened) => ({ agent: opened }));
+    },
   };
   const trace = lathe.openTrace?.({ name: place.name ?? 'lathe', parent: place.parentSpan });
   const agent: Agent = new Agent({
@@ -111,6 +138,7 @@ function open(lathe: AgentHost, place: Place): Agent {
       approver: allHooks ? withNotification(approver, allHooks) : approver,
       prepareCall: (call) => {
         parentAgent.set(call, parent);
+        place.beforeCall?.();
         if (trace?.span) parentSpan.set(call, trace.span);
       },
       ...(beforeChange && { beforeChange }),
@@ -122,6 +150,7 @@ function open(lathe: AgentHost, place: Place): Agent {
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
     ...(onPrompt && { onPrompt }),
+    ...(onMessage && { onMessage }),
     context,
     ...(trace && { trace }),
     remarks: () =>
@@ -129,6 +158,41 @@ function open(lathe: AgentHost, place: Place): Agent {
     skipLoopDetection: settings.model.skipLoopDetection,
   });
   return agent;
+}
+
+/** As `openSubagent`, in a worktree: with the built-in tools only, because those of servers and commands work elsewhere. */
+function openIsolated(
+  lathe: AgentHost,
+  place: Place,
+  parent: Agent,
+  definition: SubagentDefinition & Pick<Place, 'parentSpan'>,
+  signal: AbortSignal,
+): Promise<OpenedSubagent> {
+  const { label = definition.name } = definition;
+  const { exposure } = lathe;
+  const openIn = (inner: AgentLathe) => {
+    const host: AgentHost = {
+      ...inner,
+      exposure,
+      sideModels: lathe.sideModels,
+      openTrace: lathe.openTrace,
+      openScheduler: (own) => inner.openScheduler({ exposure, ...own }),
+      openOwnTools: () => builtInTools(inner.tools).filter(({ name }) => name !== 'task' && name !== 'task_control'),
+    };
+    const registry = new ToolRegistry();
+    for (const tool of builtInTools(place.registry)) registry.registerTool(tool);
+    const { beforeChange: _, ...rest } = place;
+    const beforeCall = () => {
+      inner.policy.mode = lathe.policy.mode;
+    };
+    return openSubagent(host, { ...rest, registry, beforeCall }, parent, definition, signal);
+  };
+  const approver = onBehalfOf(label, place.approver);
+  return isolate(lathe, { name: label, approver, beforeChange: place.beforeChange, open: openIn }, signal);
+}
+
+function builtInTools(registry: ToolRegistry): AnyTool[] {
+  return registry.entries().flatMap(({ source, tool }) => (source === builtIn ? [tool] : []));
 }
 
 /** Opens an agent for a task of `parent`, with its own history and at most the rights of the parent. */
@@ -150,10 +214,11 @@ async function openSubagent(
     ...(place.sideModel && { sideModel: place.sideModel }),
     ...(parent.effort !== undefined && { effort: parent.effort }),
     ...(place.beforeChange && { beforeChange: place.beforeChange }),
+    ...(place.beforeCall && { beforeCall: place.beforeCall }),
     instructions: `${instructions}\n\n${reportInstructions}`,
     name,
     parentSpan: definition.parentSpan,
-    approver: onBehalfOf(name, place.approver),
+    approver: onBehalfOf(definition.label ?? name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
     depth,
     registry: subagentTools(place.registry, definition, {
@@ -204,47 +269,6 @@ export function openContextFiles({ workspace, settings, home, userHome, loaded }
     userHome,
     isTrusted: loaded.isTrusted,
   });
-}
-
-/** Looks for the tools of commands and servers before the first prompt, if the program has not done so. */
-function withDiscovery(files: ContextSource, { discoverOnce }: Pick<AgentLathe, 'discoverOnce'>): ContextSource {
-  const discovered = async (read: () => Promise<ContextText>): Promise<ContextText> => {
-    const failures = await discoverOnce(new AbortController().signal);
-    const { text, notices } = await read();
-    const problems = [...failures].map(([source, error]) => ({
-      level: 'warning' as const,
-      message: `${source}: ${error instanceof Error ? error.message : String(error)}`,
-    }));
-    return { text, notices: [...problems, ...notices] };
-  };
-  return {
-    get loaded() {
-      return files.loaded;
-    },
-    opening: () => discovered(() => files.opening()),
-    changed: () => discovered(() => files.changed()),
-    touched: (args) => files.touched(args),
-  };
-}
-
-/** Puts the output of SessionStart hooks before the files. */
-function withSessionStart(files: ContextSource, hooks: Hooks | undefined): ContextSource {
-  if (!hooks) return files;
-  return {
-    get loaded() {
-      return files.loaded;
-    },
-    changed: () => files.changed(),
-    touched: (args) => files.touched(args),
-    async opening(): Promise<ContextText> {
-      const { context, notices } = await hooks.sessionStart('startup', new AbortController().signal);
-      const loaded = await files.opening();
-      return {
-        text: [context, loaded.text].filter(Boolean).join('\n'),
-        notices: [...notices.map((message) => ({ level: 'warning' as const, message })), ...loaded.notices],
-      };
-    },
-  };
 }
 
 /** Runs Notification hooks when a person has to decide. */

@@ -14,17 +14,19 @@ import type { Transcript } from './session/transcript.js';
 export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
   /** Continue the latest session of this directory, or the one with this id. */
   resume?: 'latest' | { id: string };
+  /** `false` takes no snapshots of the files, so that only the conversation can go back. */
+  takesSnapshots?: boolean;
 }
 
 /** What a session uses of an `AgentLathe`. */
-type SessionHost = AgentHost & Pick<AgentLathe, 'journal' | 'rewind' | 'useSession'>;
+type SessionHost = AgentHost & Pick<AgentLathe, 'journal' | 'project' | 'rewind' | 'useSession'>;
 
 const maxTitle = 200;
 
 /** Opens an agent whose conversation is saved as it happens, in a new or an earlier session. */
 export async function openSession(lathe: SessionHost, options: OpenSessionOptions): Promise<Session> {
-  const { resume, ...rest } = options;
-  const store = await SessionStore.open(lathe.home, lathe.workspace.root);
+  const { resume, takesSnapshots = true, ...rest } = options;
+  const store = await SessionStore.open(lathe.home, lathe.project);
   const resumed = resume && (await (resume === 'latest' ? store.latest() : store.load(resume.id)));
   const problems: string[] = [];
   const transcriptOptions = {
@@ -45,7 +47,7 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
   const agent = openAgent(lathe, {
     ...rest,
     ...(resumed && { history: resumed.messages }),
-    beforeChange: (signal) => points.beforeChange(signal),
+    ...(takesSnapshots && { beforeChange: (signal: AbortSignal) => points.beforeChange(signal) }),
   });
   if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
   // A home that cannot be written costs the session its transcript, not its life.
@@ -94,6 +96,16 @@ export class Session {
     this.#begin('prompt', titleOf(content));
     try {
       yield* this.#recorded(this.agent.prompt(content, signal));
+    } finally {
+      await this.#parts.points.end();
+    }
+  }
+
+  /** As `Agent.hear`. */
+  async *hear(signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    this.#begin('prompt', 'Reports of background tasks');
+    try {
+      yield* this.#recorded(this.agent.hear(signal));
     } finally {
       await this.#parts.points.end();
     }

@@ -28,6 +28,8 @@ export interface AgentOptions {
   context?: ContextSource;
   /** Added to every prompt; may be empty. */
   remarks?: () => string;
+  /** Called when a message arrives that no person sent. Without it, a prompt waits for those that are expected. */
+  onMessage?: () => void;
   /** Records what the agent does. */
   trace?: AgentTrace;
   /** Continue although the model repeats itself. */

@@ -5,6 +5,7 @@ import type { RequestSpending, UsageReport } from './agent-event.js';
 import type { AgentOptions } from './agent-options.js';
 import { Budget, noUsage, unpriced } from './budget.js';
 import { Conversation } from './conversation.js';
+import { Inbox } from './inbox.js';
 import { LoopGuard } from './loop-guard.js';
 import { UnseenMedia } from './unseen-media.js';
 
@@ -20,6 +21,8 @@ export class AgentState {
   readonly budget: Budget;
   readonly loops = new LoopGuard();
   readonly unseenMedia = new UnseenMedia();
+  /** Reports that no person wrote. */
+  readonly inbox: Inbox;
   /** Not seen by the model yet. */
   readonly additions: Addition[] = [];
   model: Model;
@@ -36,6 +39,7 @@ export class AgentState {
     this.effort = options.effort;
     this.conversation = new Conversation(options.history);
     this.budget = new Budget(options.budgets);
+    this.inbox = new Inbox(options.onMessage);
   }
 
   clear(history: Conversation['messages']): void {
@@ -43,6 +47,13 @@ export class AgentState {
     this.loops.reset();
     this.#measured = undefined;
     this.#leastTokens = 0;
+  }
+
+  /** Whether there is something that the model has not seen. Waits for messages if nobody else does. */
+  async hasMore(signal: AbortSignal): Promise<boolean> {
+    const { additions, inbox } = this;
+    if (additions.length === 0 && inbox.mustWait) await inbox.next(signal);
+    return additions.length > 0 || inbox.hasMessages;
   }
 
   /** The model as it is asked: recorded, if anything is. */

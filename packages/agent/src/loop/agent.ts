@@ -1,9 +1,10 @@
 import { type PartListUnion, textOf, toParts } from '@lathe/core';
 import type { Effort, Message, Model } from '../models/model.js';
-import type { AgentEvent } from './agent-event.js';
+import type { AgentEvent, RequestSpending } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
 import type { Budgets, Spending } from './budget.js';
+import type { Inbox } from './inbox.js';
 import { PromptRun } from './prompt-run.js';
 
 /**
@@ -74,13 +75,32 @@ export class Agent {
     return this.#state.options.trace?.watch(events, this.model) ?? events;
   }
 
+  /** Works on the messages in the inbox, as `prompt` does on a prompt. */
+  hear(signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const events = this.#exclusively(signal, (run) => run.work());
+    return this.#state.options.trace?.watch(events, this.model) ?? events;
+  }
+
+  /** Reports for this agent that no person wrote. */
+  get inbox(): Inbox {
+    return this.#state.inbox;
+  }
+
+  /** Counts what somebody who works for this agent has spent. */
+  charge({ request, requestCost }: RequestSpending): void {
+    this.#state.budget.add(request, requestCost);
+  }
+
   /**
    * Adds to the prompt that the agent works on: the model receives it with its next request. False if there is no work, or
    * if it ended before.
    */
   steer(content: PartListUnion): Promise<boolean> {
     if (!this.#isBusy) return Promise.resolve(false);
-    return new Promise((settle) => this.#state.additions.push({ parts: toParts(content), settle }));
+    return new Promise((settle) => {
+      this.#state.additions.push({ parts: toParts(content), settle });
+      this.#state.inbox.wake();
+    });
   }
 
   /** Shortens the history now, rather than when the window is nearly full. */

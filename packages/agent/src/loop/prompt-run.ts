@@ -63,16 +63,17 @@ export class PromptRun {
     for (const { settle } of this.#state.additions.splice(0)) settle(false);
   }
 
-  async *work(parts: Part[]): Events {
-    yield { type: 'prompt-start', parts };
+  /** Without `parts`, works on the messages in the inbox. */
+  async *work(parts?: Part[]): Events {
+    yield { type: 'prompt-start', parts: parts ?? [] };
     let ending: Ending;
     try {
-      ending = yield* this.#begin(parts);
+      ending = parts && (yield* this.#begin(parts));
       while (!ending) {
         this.#signal.throwIfAborted();
         yield* this.#hear();
         ending = (await this.#state.stopBefore()) ?? (yield* this.#turn());
-        if (ending?.reason === 'done' && this.#state.additions.length > 0) ending = undefined;
+        if (ending?.reason === 'done' && (await this.#state.hasMore(this.#signal))) ending = undefined;
       }
     } catch (error) {
       ending = this.#explain(error);
@@ -148,7 +149,8 @@ export class PromptRun {
 
   /** Adds to the history what the person has sent since the last request, unless a hook rejects it. */
   async *#hear(): Events {
-    const { additions, conversation, options } = this.#state;
+    const { additions, conversation, inbox, options } = this.#state;
+    for (const text of inbox.take()) yield added(conversation.addUser([{ text }], -1));
     for (let next = additions.shift(); next; next = additions.shift()) {
       const answer = await options.hooks?.promptSubmit(textOf(next.parts), this.#signal);
       yield* noticesOf(answer);

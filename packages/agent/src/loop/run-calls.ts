@@ -67,7 +67,8 @@ async function* agentEvents(
   }
 }
 
-function spentIn(event: AgentEvent): RequestSpending | undefined {
+/** What an event says was spent on a model. */
+export function spentIn(event: AgentEvent): RequestSpending | undefined {
   if (event.type === 'subagent-event') return spentIn(event.event);
   if (event.type === 'usage') return event.usage;
   if (event.type === 'retry') return event.spent;

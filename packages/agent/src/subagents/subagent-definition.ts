@@ -11,6 +11,10 @@ export interface SubagentDefinition {
   withoutTools?: readonly string[];
   /** Default: the model of its parent. */
   model?: string;
+  /** It works in a copy of the repository, and its changes come back as one diff. */
+  isolation?: 'worktree';
+  /** How questions name it. Default: its name. */
+  label?: string;
 }
 
 export const builtInSubagents: readonly SubagentDefinition[] = [

@@ -36,6 +36,8 @@ export function parseSubagent(text: string): SubagentDefinition {
   const description = textField(fields, 'description');
   if (description === '') throw new Error('it has no description');
   const model = textField(fields, 'model');
+  const isolation = textField(fields, 'isolation');
+  if (!['', 'none', 'worktree'].includes(isolation)) throw new Error('its isolation can only be worktree');
   const tools = listField(fields, 'tools');
   const withoutTools = listField(fields, 'disallowedTools');
   return {
@@ -45,6 +47,7 @@ export function parseSubagent(text: string): SubagentDefinition {
     ...(tools && { tools }),
     ...(withoutTools && { withoutTools }),
     ...(model !== '' && model !== 'inherit' && { model }),
+    ...(isolation === 'worktree' && { isolation }),
   };
 }
 

@@ -3,6 +3,7 @@ import { builtIn, canonicalName, matchesName } from '@lathe/core/host';
 import { TaskTool } from '@lathe/core/tools';
 import { ToolSearchTool } from '../loop/tool-search.js';
 import type { SubagentDefinition } from './subagent-definition.js';
+import { TaskControlTool } from './task-control.js';
 
 export interface SubagentToolOptions {
   mayDelegate: boolean;
@@ -21,7 +22,11 @@ export function subagentTools(
   definition: Wanted,
   { mayDelegate, own }: SubagentToolOptions,
 ): ToolRegistry {
-  const never = new Set(['exit_plan_mode', ToolSearchTool.toolName, ...(mayDelegate ? [] : [TaskTool.toolName])]);
+  const never = new Set([
+    'exit_plan_mode',
+    ToolSearchTool.toolName,
+    ...(mayDelegate ? [] : [TaskTool.toolName, TaskControlTool.toolName]),
+  ]);
   const granted = parent.entries().filter(({ tool: { name } }) => !never.has(name) && isWanted(name, definition));
   const registry = new ToolRegistry();
   for (const { tool } of granted.filter(({ source }) => source === builtIn))

@@ -47,6 +47,11 @@ export interface Flags {
   maxTurns?: number;
   maxTokens?: number;
   maxMinutes?: number;
+  /** How many tasks of a batch run at once. */
+  jobs?: number;
+  /** The name of a worktree; empty for a new one. */
+  worktree?: string;
+  fromCommit: boolean;
 }
 
 const options = {
@@ -77,6 +82,9 @@ const options = {
   'max-turns': { type: 'string' },
   'max-tokens': { type: 'string' },
   'max-minutes': { type: 'string' },
+  jobs: { type: 'string' },
+  worktree: { type: 'string' },
+  'from-commit': { type: 'boolean' },
 } satisfies ParseArgsConfig['options'];
 
 /** Every flag as it is typed, for shell completion. */
@@ -127,6 +135,9 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     ...optional('maxTurns', count('--max-turns', values['max-turns'])),
     ...optional('maxTokens', count('--max-tokens', values['max-tokens'])),
     ...optional('maxMinutes', count('--max-minutes', values['max-minutes'])),
+    ...optional('jobs', count('--jobs', values.jobs)),
+    ...optional('worktree', worktreeName(values.worktree)),
+    fromCommit: values['from-commit'] ?? false,
   };
 }
 
@@ -138,7 +149,7 @@ export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
 }
 
 function parse(args: readonly string[]) {
-  return parseFlags(args.map(withEmptyResume), options);
+  return parseFlags(args.map(withoutValue), options);
 }
 
 /** The flags and operands of a command that has its own. */
@@ -155,11 +166,18 @@ export function parseFlags<const T extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-/** `--resume` without an id: the person chooses a session. */
-function withEmptyResume(arg: string, index: number, args: readonly string[]): string {
+/** `--resume` without an id: the person chooses a session. `--worktree` without a name: a new one. */
+function withoutValue(arg: string, index: number, args: readonly string[]): string {
   const next = args[index + 1];
-  const isAlone = (arg === '--resume' || arg === '-r') && (next === undefined || next.startsWith('-'));
-  return isAlone ? '--resume=' : arg;
+  if (next !== undefined && !next.startsWith('-')) return arg;
+  if (arg === '--worktree') return '--worktree=';
+  return arg === '--resume' || arg === '-r' ? '--resume=' : arg;
+}
+
+/** It becomes the name of a directory and of a branch. */
+function worktreeName(value: string | undefined): string | undefined {
+  if (value === undefined || value === '' || /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(value)) return value;
+  throw new UsageError(`--worktree takes a name of letters, digits, - and _, not ${JSON.stringify(value)}`);
 }
 
 /** `lathe [flags] mcp …`: everything after the command belongs to it. */

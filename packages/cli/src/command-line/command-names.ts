@@ -16,6 +16,7 @@ export const commandNames = [
   'doctor',
   'clean',
   'audit',
+  'batch',
 ] as const;
 
 export type CommandName = (typeof commandNames)[number];

@@ -10,6 +10,7 @@ const general = `lathe: a coding agent for the terminal, with any model
 
   lathe [prompt]                   interactive agent in this directory
   lathe -p "…"                     run one task and exit (the prompt may also come from stdin)
+  lathe batch tasks.jsonl          run many tasks, each in a worktree of its own (--jobs N, --out FILE)
   lathe tools [--json]             list the tools a model can call
   lathe tools new <name>           write a tool of this project: .lathe/tools/<name>.ts
   lathe call <tool> [json|-]       run one tool call, with all checks and without a model
@@ -34,6 +35,8 @@ Flags
   --cwd DIR                        work in DIR
   -m, --model NAME                 use this model
   --effort LEVEL                   none | minimal | low | medium | high | xhigh | max: how much the model thinks
+  --worktree [NAME]                work in a copy of the repository; at the end, apply, keep or discard the changes
+  --from-commit                    with --worktree: start from the last commit, without uncommitted work
   --trust                          trust this folder for this run
   --sandbox MODE                   required | auto | off, for commands
   -o, --output-format FORMAT       text | json | stream-json, with -p
@@ -50,6 +53,17 @@ Flags
 Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;
 
 const pages: Record<CommandName, string> = {
+  batch: `lathe batch <tasks.jsonl> [--jobs N] [--out FILE]
+
+Runs the tasks of a file, some at a time, each in a worktree of its own that is removed afterwards. Your files do not
+change: what a task changed is a patch in its result. Nobody is asked, so what needs approval is denied. Give tasks a mode
+or --approval-mode. Run the same command again after an interruption: tasks that have a result do not run again.
+
+  --jobs N      how many tasks run at once (default: 4)
+  --out FILE    where results go, one JSON line each (default: tasks.results.jsonl beside tasks.jsonl)
+
+  task:    {"id": "1", "prompt": "…", "cwd"?: "dir", "model"?: "name", "mode"?: "auto-edit"}
+  result:  {"id", "status": "success"|"error", "result", "patch"?, "usage", "sessionId"}`,
   tools: `lathe tools [--json]       list the tools a model can call here, and what was not loaded
 lathe tools new <name>     write .lathe/tools/<name>.ts and a test for it
 lathe tools new <name> <plugin>   write it into the plugin in that folder instead

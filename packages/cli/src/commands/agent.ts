@@ -1,17 +1,23 @@
+import type { Io } from '../command-line/io.js';
 import type { Command } from './command.js';
 
 /** `lathe` without a command starts the agent. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const isHeadless = flags.prompt !== undefined || flags.outputFormat !== undefined || !io.isInteractive;
-    if (isHeadless) {
-      const { runHeadless } = await import('../headless/run-headless.js');
-      return runHeadless(flags.prompt === undefined ? operands : [flags.prompt, ...operands], flags, io, signal);
-    }
-    const { startInteractive } = await import('../tui/start.js');
-    return startInteractive(operands, flags, io, signal, {
-      showDemo: async () =>
-        (await import('./demo.js')).command.run({ command: 'demo', operands: [], flags }, io, signal),
-    });
+    const start = async (place: Io) => {
+      if (isHeadless) {
+        const { runHeadless } = await import('../headless/run-headless.js');
+        return runHeadless(flags.prompt === undefined ? operands : [flags.prompt, ...operands], flags, place, signal);
+      }
+      const { startInteractive } = await import('../tui/start.js');
+      return startInteractive(operands, flags, place, signal, {
+        showDemo: async () =>
+          (await import('./demo.js')).command.run({ command: 'demo', operands: [], flags }, io, signal),
+      });
+    };
+    if (flags.worktree === undefined) return start(io);
+    const { inWorktree } = await import('../startup/session-worktree.js');
+    return inWorktree(flags.worktree, { flags, io: isHeadless ? { ...io, isInteractive: false } : io }, signal, start);
   },
 };

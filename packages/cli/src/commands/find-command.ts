@@ -19,6 +19,7 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   doctor: () => import('./doctor.js'),
   clean: () => import('./clean.js'),
   audit: () => import('./audit.js'),
+  batch: () => import('./batch.js'),
 };
 
 /** Finds a command by name; without a name, the agent. */

@@ -6,6 +6,12 @@ import type { Conversation, Driver } from './driver.js';
 import { readMentioned } from './read-mentioned.js';
 import { runTypedCommand } from './run-calls.js';
 
+/** Connects an agent that gets reports with the screen, which is made later. */
+export class MessageBell {
+  listener: (() => void) | undefined;
+  readonly ring = (): void => this.listener?.();
+}
+
 /** Sends input to a model: `@path` adds files, `!command` runs without the model. */
 export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file adds a file, !command runs a command, / lists commands.';
@@ -15,9 +21,12 @@ export class AgentDriver implements Driver {
   /** Goes to the model with the next prompt. */
   readonly #shared: PartUnion[] = [];
 
-  constructor(lathe: AgentLathe, agent: Agent | Session) {
+  readonly #bell: MessageBell;
+
+  constructor(lathe: AgentLathe, agent: Agent | Session, bell: MessageBell = new MessageBell()) {
     this.#lathe = lathe;
     this.#agent = agent;
+    this.#bell = bell;
   }
 
   get name(): string {
@@ -64,6 +73,18 @@ export class AgentDriver implements Driver {
     yield { type: 'notice', level: 'info', message };
   }
 
+  hear(signal: AbortSignal): AsyncIterable<AgentEvent> {
+    return this.#agent.hear(signal);
+  }
+
+  get hasMessages(): boolean {
+    return agentOf(this.#agent).inbox.hasMessages;
+  }
+
+  onMessage(listener: () => void): void {
+    this.#bell.listener = listener;
+  }
+
   prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent> {
     return this.#agent.prompt(content, signal);
   }
@@ -77,7 +98,7 @@ export class AgentDriver implements Driver {
   }
 
   get conversation(): Conversation {
-    const agent = this.#agent instanceof Agent ? this.#agent : this.#agent.agent;
+    const agent = agentOf(this.#agent);
     return {
       ...(!(this.#agent instanceof Agent) && { id: this.#agent.id, rewind: this.#agent }),
       messages: agent.history.length,
@@ -107,12 +128,17 @@ export class AgentDriver implements Driver {
   }
 
   async #resume(id: string): Promise<readonly string[]> {
-    const session = await openSession(this.#lathe, { model: this.#agent.model, resume: { id } });
+    const onMessage = this.#bell.ring;
+    const session = await openSession(this.#lathe, { model: this.#agent.model, onMessage, resume: { id } });
+    // Their reports would reach nobody.
+    await this.#lathe.subagents.background.stopAll();
     if (!(this.#agent instanceof Agent)) await this.#agent.close();
     this.#agent = session;
     return session.notes;
   }
 }
+
+const agentOf = (agent: Agent | Session): Agent => (agent instanceof Agent ? agent : agent.agent);
 
 /** The last word may be a level of effort. */
 function splitEffort(text: string): { name: string; effort?: Effort } {

@@ -12,6 +12,12 @@ export interface Driver {
   prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent>;
   /** Adds input to the work in progress. False if it cannot, or if the work ended before the model saw it. */
   steer?(input: string, signal: AbortSignal): Promise<boolean>;
+  /** Works on the reports of background tasks. */
+  hear?(signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Whether there are reports that the model has not seen. */
+  readonly hasMessages?: boolean;
+  /** Calls `listener` when a report arrives. */
+  onMessage?(listener: () => void): void;
   /** Starts a new conversation. */
   clear(): void;
   /** Compacts the conversation. */

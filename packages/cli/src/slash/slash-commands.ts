@@ -5,6 +5,7 @@ import { checks } from '../doctor/checks.js';
 import type { Conversation } from '../drivers/driver.js';
 import { formatCost } from '../render/format-cost.js';
 import { missingTools } from '../startup/open-lathe.js';
+import { manageAgents } from './agents-command.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
@@ -41,7 +42,12 @@ export const slashCommands: readonly SlashCommand[] = [
     run: manageBackground,
   },
   { name: 'memory', summary: 'list the loaded context files', run: (_, context) => showMemory(context) },
-  { name: 'agents', summary: 'list the subagents a model can start', run: (_, context) => showAgents(context) },
+  {
+    name: 'agents',
+    summary: 'list subagents and what they do; /agents stop ID, /agents send ID TEXT',
+    run: manageAgents,
+    arguments: () => ['stop', 'send'],
+  },
   { name: 'skills', summary: 'list the skills; /NAME uses one', run: (_, context) => showSkills(context) },
   {
     name: 'model',
@@ -143,15 +149,6 @@ function spentLines({ usage: { usage, cost } }: Conversation): string[] {
   const cached = Math.round((100 * cachedInputTokens) / inputTokens);
   const price = cost === undefined ? unknownCost : formatCost(cost);
   return [`Spent: ${inputTokens} tokens in (${cached} % from the cache), ${outputTokens} tokens out`, `Cost: ${price}`];
-}
-
-function showAgents({ lathe, print, style }: SlashContext): void {
-  const lines = lathe.subagents
-    .list()
-    .map(
-      ({ name, description }) => `  ${style.bold(visibleText(name))}  ${visibleText(description.split('\n')[0] ?? '')}`,
-    );
-  print([...lines, '  Add your own as Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
 }
 
 function showSkills({ lathe, print, style }: SlashContext): void {

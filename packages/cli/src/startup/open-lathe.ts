@@ -23,6 +23,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     env: io.env,
     home: io.home,
     latheHome: latheHome(io),
+    ...(io.worktree && { worktree: io.worktree }),
     approver: options.approver ?? denyAll,
     ...(options.asker && { asker: options.asker }),
     ...(flags.trust && { isTrusted: true }),

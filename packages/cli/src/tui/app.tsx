@@ -60,13 +60,14 @@ export function App(props: AppProps) {
   );
   const { isExpanded } = useExpandedResults(screen, context, add);
   const [below, belowHeight] = useHeight(columns);
+  const live = { screen, context, isExpanded, background: lathe.subagents.background };
 
   return (
     <>
       <Scrollback items={screen.items} textOf={(item) => renderItem(item, context)} />
       {question ? null : (
         // One line stays free, because a full screen scrolls.
-        <LivePart screen={screen} context={context} rows={rows - belowHeight - 1} isExpanded={isExpanded} />
+        <LivePart {...live} rows={rows - belowHeight - 1} />
       )}
       <Column ref={below}>
         {question ? (

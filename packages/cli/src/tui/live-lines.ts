@@ -98,7 +98,7 @@ function usageParts({ tokens, cost }: ScreenState): string[] {
   return [...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : []), ...(cost === undefined ? [] : [formatCost(cost)])];
 }
 
-function formatCount(count: number): string {
+export function formatCount(count: number): string {
   if (count < 1000) return String(count);
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }

@@ -3,7 +3,7 @@ import { chooseModel, type Model, type ModelChoice } from '@lathe/agent/models';
 import { visibleText } from '@lathe/core/host';
 import { type Flags, resumeOf } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
-import { AgentDriver } from '../drivers/agent-driver.js';
+import { AgentDriver, MessageBell } from '../drivers/agent-driver.js';
 import { ConsoleDriver } from '../drivers/console-driver.js';
 import type { Driver } from '../drivers/driver.js';
 import { historyItems } from '../drivers/history-items.js';
@@ -49,9 +49,10 @@ export async function openConversation(options: ConversationOptions): Promise<Op
   const lathe = await openLathe(options.flags, options.io, questionHandlers(options));
   await useTheme(lathe, options);
   if (options.model) {
-    const agent = openAgent(lathe, { model: options.model });
+    const bell = new MessageBell();
+    const agent = openAgent(lathe, { model: options.model, onMessage: bell.ring });
     const text = greeting(options.model.id, lathe, options.style);
-    return { lathe, driver: new AgentDriver(lathe, agent), greeting: text, past: [] };
+    return { lathe, driver: new AgentDriver(lathe, agent, bell), greeting: text, past: [] };
   }
   const answer = await firstRun(lathe, options.flags, options);
   if (answer === 'configured') return openModel(lathe, options);
@@ -68,11 +69,13 @@ async function openModel(lathe: AgentLathe, options: ConversationOptions): Promi
     const model = recording.wrapModel(choice.model);
     const sideModel = await openSideModel(lathe, recording, signal);
     const resume = flags.resume === '' ? await chooseSession(lathe, options) : resumeOf(flags);
-    const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...resume });
+    const bell = new MessageBell();
+    const onMessage = bell.ring;
+    const session = await openSession(lathe, { model, onMessage, ...(sideModel && { sideModel }), ...resume });
     const notes = [...choice.notes, ...session.notes];
     const lines = [greeting(choice.model.id, lathe, style), ...notes.map((note) => style.dim(visibleText(note)))];
     const past = historyItems(session.agent.history, lathe.tools);
-    return { lathe, driver: new AgentDriver(lathe, session), greeting: lines.join('\n'), past };
+    return { lathe, driver: new AgentDriver(lathe, session, bell), greeting: lines.join('\n'), past };
   }
   await lathe.close();
   const ways = choice.setup.ways.map((way) => `  ${way.title}: ${style.accent(way.commands.join('; '))}`);

@@ -37,7 +37,7 @@ export async function startInteractive(
   signal: AbortSignal,
   { model, showDemo = async () => exitCodes.success }: StartOptions,
 ): Promise<number> {
-  await askForTrust(flags, io, signal);
+  await askForTrust(flags, { ...io, cwd: io.worktree?.directory ?? io.cwd }, signal);
   const queue = new QuestionQueue();
   const style = styleFor(io.env);
   // The terminal answers while settings and tools are loaded.
@@ -54,7 +54,7 @@ export async function startInteractive(
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
   const isScreenReader = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');
-  const history = await InputHistory.open(lathe.home, lathe.workspace.root);
+  const history = await InputHistory.open(lathe.home, lathe.project);
   const completer = openCompleter({ lathe, isConsole: driver.conversation === undefined, commands, signal });
   prompts.onChange(() => completer.refresh());
   const keys = new KeyStream(io.stdin);
@@ -90,10 +90,12 @@ export async function startInteractive(
 async function closeSession({ lathe, driver }: { lathe: AgentLathe; driver: Driver }, io: Io): Promise<void> {
   if (driver.conversation !== undefined) await runSessionEndHooks(lathe);
   const running = lathe.background.running();
+  const tasks = lathe.subagents.background.list().filter(({ endedAt }) => endedAt === undefined);
   const { id, messages = 0 } = driver.conversation ?? {};
   await lathe.close();
   if (id !== undefined && messages > 0) io.out(`Resume this conversation with: lathe --resume ${id.slice(0, 8)}`);
   if (running.length > 0) io.out(summarizeBackground(running));
+  if (tasks.length > 0) io.out(`Stopped background tasks: ${tasks.map((task) => task.id).join(', ')}`);
 }
 
 /** Loads the Markdown renderer after the first frame. No answer is shown before `loaded` resolves. */

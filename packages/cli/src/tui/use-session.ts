@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentLathe } from '@lathe/agent';
-import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Io } from '../command-line/io.js';
 import type { Driver } from '../drivers/driver.js';
 import type { HistoryItem } from '../render/history-item.js';
@@ -81,6 +81,8 @@ export function useSession(props: SessionProps) {
   };
 }
 
+async function* nothing(): AsyncGenerator<AgentEvent> {}
+
 interface WorkTools extends Pick<ReturnType<typeof useAgentStream>, 'send' | 'follow'> {
   add: (item: HistoryItem) => void;
   print: (text: string) => void;
@@ -94,7 +96,7 @@ function useWork(props: SessionProps, { send, follow, add, print, onEnd }: WorkT
   const work = useRef<AbortController | undefined>(undefined);
   const queued = useRef<Input[]>([]);
 
-  const start = async (input: Input): Promise<void> => {
+  const start = async (input: Input | 'reports'): Promise<void> => {
     const controller = new AbortController();
     work.current = controller;
     const { signal } = controller;
@@ -112,7 +114,8 @@ function useWork(props: SessionProps, { send, follow, add, print, onEnd }: WorkT
       choose: (list) => queue.choose(list, signal),
       quit,
     };
-    if (input.text.startsWith('/')) await runSlashCommand(input, context, stream);
+    if (input === 'reports') await stream.follow('[report of a background task]', driver.hear?.(signal) ?? nothing());
+    else if (input.text.startsWith('/')) await runSlashCommand(input, context, stream);
     else await stream.follow(input.shown, driver.submit(input.text, signal));
     work.current = undefined;
     onEnd();
@@ -123,6 +126,7 @@ function useWork(props: SessionProps, { send, follow, add, print, onEnd }: WorkT
     const current = work.current;
     if (!current) {
       for (let next: Input | undefined = input; next; next = queued.current.shift()) await start(next);
+      await hear();
       return;
     }
     send({ type: 'wait', prompt: input.shown });
@@ -132,6 +136,14 @@ function useWork(props: SessionProps, { send, follow, add, print, onEnd }: WorkT
     else if (work.current) queued.current.push(input);
     else await enter(input);
   };
+
+  /** Lets the model work on reports that arrived while it was idle. */
+  const hear = async (): Promise<void> => {
+    while (work.current === undefined && driver.hasMessages) await start('reports');
+    const next = work.current ? undefined : queued.current.shift();
+    if (next) await enter(next);
+  };
+  useEffect(() => driver.onMessage?.(() => void hear()), [driver]);
 
   const drop = () => {
     queued.current = [];

@@ -29,6 +29,8 @@ export interface WorkspaceOptions {
   readable?: readonly string[];
   /** Directories of our own state: reading or writing them asks, whatever their name. */
   guarded?: readonly string[];
+  /** A worktree that Lathe made inside a guarded directory, and that is itself not guarded. */
+  worktree?: string | undefined;
   /** Files that the user's hooks run: writing them always asks. */
   executed?: readonly string[];
   /** Why a real path outside the workspace is private, so that reading it asks; `undefined` if it is not. */
@@ -41,7 +43,8 @@ export interface WorkspaceOptions {
   editor?: EditorFiles | undefined;
 }
 
-type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp' | 'editor'>> & { tmp: string | undefined };
+type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp' | 'editor' | 'worktree'>> &
+  Record<'tmp' | 'worktree', string | undefined>;
 
 /** The state of this program itself, and private places of home directories. */
 export interface OwnState {
@@ -82,6 +85,7 @@ export class Workspace {
       executed = [],
       obeyed = [],
       privacyOf = () => undefined,
+      worktree,
       tmp,
       editor,
     }: WorkspaceOptions = {},
@@ -91,6 +95,7 @@ export class Workspace {
     return new Workspace([first, ...others], {
       privacyOf,
       editor,
+      worktree,
       tmp: tmp && (await realPathOf(tmp)),
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),
@@ -175,8 +180,9 @@ export class Workspace {
   }
 
   #ownState(real: string): string | undefined {
-    const { guarded, tmp } = this.#options;
+    const { guarded, tmp, worktree } = this.#options;
     if (tmp !== undefined && isWithin(tmp, real)) return undefined;
+    if (worktree !== undefined && isWithin(worktree, real)) return undefined;
     const root = guarded.find((candidate) => isWithin(candidate, real));
     return root === undefined ? undefined : `${root} holds the state and settings of this program`;
   }

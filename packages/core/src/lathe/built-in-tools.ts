@@ -41,6 +41,7 @@ import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension } from './extension.js';
+import type { WorktreeOrigin } from './lathe.js';
 import { type Languages, openLanguages } from './open-languages.js';
 import type { Retention } from './retention.js';
 import { webTools } from './web-tools.js';
@@ -66,7 +67,8 @@ export interface BuiltInOptions {
   session: SessionDirectory;
   /** Files that hooks run. */
   executed: readonly string[];
-  extension: Pick<Extension, 'tasks' | 'answerer'>;
+  worktree?: WorktreeOrigin | undefined;
+  extension: Pick<Extension, 'tasks' | 'answerer' | 'tools'>;
   /** Puts the questions of `ask_user_question` to the person. */
   asker?: Asker | undefined;
 }
@@ -123,6 +125,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       own.todoWrite,
       new AskUserQuestionTool(options.asker),
       new ExitPlanModeTool(planMode(policy)),
+      ...(options.extension.tools ?? []),
     ],
     openOwnTools: () => {
       const { changes: _, ...tools } = ownTools(options, shared, { seen: new SeenFiles(), todos: { todos: [] } });
@@ -224,7 +227,7 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
 }
 
 async function shellTool(options: BuiltInOptions, { rules }: Visibility) {
-  const { workspace, settings, policy, home, userHome, env, ownEnv, executed, spill, session } = options;
+  const { workspace, settings, policy, home, userHome, env, ownEnv, executed, spill, session, worktree } = options;
   const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
@@ -232,6 +235,7 @@ async function shellTool(options: BuiltInOptions, { rules }: Visibility) {
     mode,
     roots,
     protectedFiles: executed,
+    readable: worktree?.objects === undefined ? [] : [worktree.objects],
     latheHome: home,
     userHome,
     path,

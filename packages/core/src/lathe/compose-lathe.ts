@@ -1,10 +1,11 @@
+import { realpath } from 'node:fs/promises';
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
 import { EditorFiles } from '../files/editor-files.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
-import { Workspace } from '../files/workspace.js';
+import { isWithin, Workspace } from '../files/workspace.js';
 import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { InstalledPlugins, pluginSettings } from '../plugins/installed-plugins.js';
@@ -12,6 +13,7 @@ import { AgreedRules } from '../policy/agreed-rules.js';
 import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
+import { ownWorktrees } from '../process/shell/git-repository.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
@@ -46,7 +48,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const { sandbox, languages } = shared;
   const sources = toolSources({ ...options, ...parts, approver, registry, extension, sandbox, languages });
-  const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
+  const { hooks, notices } = await hooksOf({ loaded, home, root: parts.project, policy, approver, isConsented });
   const { log, telemetry, ...recorders } = await openRecords(options, parts);
   // A person who calls the tools sends nothing that a text made them send.
   const exposure = caller === 'model' ? new Exposure() : undefined;
@@ -122,16 +124,34 @@ async function openParts(options: LatheOptions) {
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
   const session = new SessionDirectory(home);
   const places = new PrivatePlaces({ home: userHome, env: options.env });
-  const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
+  const { worktree } = options;
+  // Directories beside the project are shared, and a worktree is there to change nothing that is shared.
+  const extra = worktree ? [worktree.copyTop] : loaded.settings.context.includeDirectories;
+  if (worktree) ownWorktrees.add(await realpath(worktree.copyTop));
+  const workspace = await Workspace.open(options.cwd, extra, {
+    worktree: worktree?.copyTop,
     readable: [spill.directory, session.tmp],
     guarded: [home.path],
     executed,
-    privacyOf: (real) => places.reasonFor(real),
+    privacyOf: (real) => (worktree && isWithin(worktree.copyTop, real) ? undefined : places.reasonFor(real)),
     tmp: session.tmp,
     obeyed: loaded.settings.context.fileName,
     editor: options.buffers && new EditorFiles(options.buffers),
   });
-  return { workspace, loaded, home, userHome, plugins, problems, spill, retention, executed, session };
+  return {
+    workspace,
+    loaded,
+    home,
+    userHome,
+    plugins,
+    problems,
+    spill,
+    retention,
+    executed,
+    session,
+    worktree,
+    project: worktree?.directory ?? workspace.root,
+  };
 }
 
 /** The commands of all hooks in the settings. */
@@ -148,7 +168,8 @@ async function hooksOf(options: HookOptions): Promise<{ hooks: Hooks | undefined
 }
 
 async function loadEverything(options: LatheOptions) {
-  const { cwd, env } = options;
+  const { env } = options;
+  const cwd = options.worktree?.directory ?? options.cwd;
   const { userHome, latheHome } = homeDirectories(options);
   const home = new LatheHome(latheHome);
   const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';

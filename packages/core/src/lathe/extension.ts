@@ -5,6 +5,7 @@ import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import type { TaskRunner } from '../tools/task.js';
 import type { ToolSource } from '../tools/tool-registry.js';
+import type { AnyTool } from '../tools/tools.js';
 import type { Answerer } from '../tools/web-fetch.js';
 
 /** What is open before the tools are made. */
@@ -27,6 +28,8 @@ export interface ConsentedSource extends ToolSource {
 export interface Extension {
   /** Runs the tasks of `task`; without it there is no such tool. */
   tasks?: TaskRunner;
+  /** More built-in tools, declared after the others. */
+  tools?: readonly AnyTool[];
   /** Answers questions about the pages that `web_fetch` reads. */
   answerer?: Answerer;
   /** More sources of tools. Without a gate nothing has to be agreed to in this run. */

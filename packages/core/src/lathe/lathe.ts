@@ -37,6 +37,11 @@ export interface LatheOptions {
   home?: string;
   /** Where state is kept; `LATHE_HOME` or `~/.lathe` when left out. */
   latheHome?: string;
+  /**
+   * `cwd` is in a worktree that Lathe made: settings, rules, trust and hooks are those of the directory `cwd` is a copy
+   * of, and commands may read the objects of its repository.
+   */
+  worktree?: WorktreeOrigin;
   /** Trust the folder whatever was decided before: its settings, commands and servers count. */
   isTrusted?: boolean;
   /** Settings that win over all files, by key: `{ 'tools.approvalMode': 'auto-edit' }`. An unknown key is an error. */
@@ -63,6 +68,17 @@ export interface LatheOptions {
   tools?: readonly AnyTool[];
   /** Adds what some built-in tools need a model for; called once, before they are made. */
   extend?: (parts: OpenedParts) => Promise<Extension>;
+}
+
+/** Where the files of a worktree come from. */
+export interface WorktreeOrigin {
+  /** The directory that `cwd` is a copy of. */
+  directory: string;
+  /** The repository's directory, and that of its copy. */
+  top: string;
+  copyTop: string;
+  /** The repository's object directory, when the copy borrows from it. */
+  objects?: string;
 }
 
 /** The tool system, ready to run calls. */

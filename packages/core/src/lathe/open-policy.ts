@@ -8,13 +8,22 @@ import type { Settings } from '../settings/keys.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
+import type { WorktreeOrigin } from './lathe.js';
+
+interface PolicyPlace {
+  workspace: Workspace;
+  home: LatheHome;
+  userHome: string;
+  worktree?: WorktreeOrigin | undefined;
+}
 
 /** The policy that the settings ask for; "always" for the project or the user is saved in their settings. */
 export async function openPolicy(
   { settings, mayLackRestrictions }: Pick<LoadedSettings, 'settings' | 'mayLackRestrictions'>,
-  { workspace, home, userHome }: { workspace: Workspace; home: LatheHome; userHome: string },
+  { workspace, home, userHome, worktree }: PolicyPlace,
 ): Promise<Policy> {
   const { permissions, tools } = settings;
+  const project = worktree?.directory ?? workspace.root;
   const restrictions = [...permissions.ask, ...permissions.deny, ...tools.exclude];
   const wrong = await disproved(permissions, restrictions);
   const isCounted = (rule: string) => !wrong.has(rule);
@@ -28,11 +37,16 @@ export async function openPolicy(
     },
     allowed: tools.allowed,
     ...(tools.core && { core: tools.core }),
-    bases: { home: realHome(userHome), root: workspace.root, cwd: workspace.root },
+    bases: {
+      home: realHome(userHome),
+      root: workspace.root,
+      cwd: workspace.root,
+      ...(worktree && { copy: { of: worktree.top, at: worktree.copyTop } }),
+    },
     save: async (rules, scope) => {
-      const file = scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
+      const file = scope === 'user' ? userSettings(home) : projectSettings(project);
       await saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
-      if (scope === 'project') await new AgreedRules(home).add(workspace.root, rules);
+      if (scope === 'project') await new AgreedRules(home).add(project, rules);
     },
   });
   policy.problems.push(...[...wrong.values()].flat());

@@ -12,6 +12,8 @@ export interface PathBases {
   root: string;
   /** Where the agent was started: `./x` is relative to it. */
   cwd: string;
+  /** The project is a copy: rules that forbid something in the original hold for the same file in the copy. */
+  copy?: { of: string; at: string };
 }
 
 type PathTest = (path: string) => boolean;
@@ -51,12 +53,23 @@ export class PathRules {
       return isWithin(place, directory) ? [directory] : [];
     });
     const isForbidden = (path: string) => this.matches(spec, path, 'wide');
-    return [...new Set(starts)].some((start) => someBelow(start, isForbidden) ?? true);
+    if ([...new Set(starts)].some((start) => someBelow(start, isForbidden) ?? true)) return true;
+    const original = this.#original(directory);
+    return original !== directory && this.matchesBelow(spec, original);
   }
 
   #wideTest(spec: string): PathTest {
     const tests = this.#variants(spec).map((anchored) => testOf(anchored, 'wide'));
-    return (path) => tests.some((test) => test(path));
+    return (path) => {
+      const original = this.#original(path);
+      return tests.some((test) => test(path) || (original !== path && test(original)));
+    };
+  }
+
+  /** Where a file of a copy comes from. */
+  #original(path: string): string {
+    const { copy } = this.#bases;
+    return copy && isWithin(copy.at, path) ? join(copy.of, relative(copy.at, path)) : path;
   }
 
   /** The pattern; also as an absolute path with one slash too few, with symlinks resolved, and at other mount points. */

@@ -26,6 +26,7 @@ const otherNames: Record<string, string> = {
   web_search: 'websearch websearchtool',
   save_memory: 'savememory memorytool',
   task: 'agent tasktool',
+  task_control: 'taskcontrol taskcontroltool',
   tool_search: 'toolsearch',
   todo_write: 'todowrite todowritetool',
   exit_plan_mode: 'exitplanmode exitplanmodetool',

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { toBytePath } from '../files/byte-path.js';
@@ -12,7 +11,7 @@ import { trustedPath } from '../process/run/trusted-path.js';
 import { type EnclosingRepository, enclosingRepository } from '../process/shell/git-repository.js';
 import { borrowIndex } from './borrow-index.js';
 import { checkIgnored } from './ignored-paths.js';
-import { exactAttributes, PrivateGit } from './private-git.js';
+import { exactAttributes, PrivateGit, putFile } from './private-git.js';
 
 export interface PrivateGitPlace {
   /** The workspace. */
@@ -30,7 +29,7 @@ export async function openPrivateGit(place: PrivateGitPlace, signal: AbortSignal
   const program = trustedPath('git', { outside: [root], path: place.path });
   if (program === undefined) throw new ToolError('execution_failed', 'git is not installed');
   if (typeof osPath(root) !== 'string') throw new ToolError('execution_failed', `the name ${root} is not valid UTF-8`);
-  const directory = await home.directory('rewind', keyOf(root));
+  const directory = await home.directory(...namesOf(root));
   const within = (repository: EnclosingRepository) => {
     const { workTree, own } = repository;
     const index = join(directory, `index-${keyOf(workTree)}`);
@@ -44,8 +43,13 @@ export async function openPrivateGit(place: PrivateGitPlace, signal: AbortSignal
   const isIgnored = found.workTree !== root && (await checkIgnored(outer, ['.'], signal)).size > 0;
   const git = isIgnored ? within({ workTree: root }) : outer;
   if (!isIgnored && found.own && !existsSync(git.options.index)) await borrowIndex(git, found.own, signal);
-  await writeFile(join(directory, 'info', 'attributes'), exactAttributes, { mode: 0o600 });
+  await putFile(join(directory, 'info', 'attributes'), exactAttributes);
   return git;
+}
+
+/** Where the private repository of a workspace is, below Lathe's home. */
+export function namesOf(root: string): [string, string] {
+  return ['rewind', keyOf(root)];
 }
 
 function keyOf(path: string): string {
@@ -60,7 +64,5 @@ async function exclude(
 ): Promise<void> {
   const theirs = own ? (readSmallFile(toBytePath(join(own.info, 'exclude'))) ?? '') : '';
   const ours = isWithin(workTree, home.path) ? `/${relative(workTree, home.path).replace(/[*?[\\]/g, '\\$&')}/\n` : '';
-  const file = join(options.directory, 'info', 'exclude');
-  await rm(file, { force: true });
-  await writeFile(file, Buffer.from(`${theirs}\n${ours}`, 'latin1'), { mode: 0o600 });
+  await putFile(join(options.directory, 'info', 'exclude'), Buffer.from(`${theirs}\n${ours}`, 'latin1'));
 }

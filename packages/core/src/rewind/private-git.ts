@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 
@@ -48,8 +49,8 @@ export class PrivateGit {
     const { directory, excludesFile } = this.options;
     for (const name of ['objects', 'info', 'refs/lathe'])
       await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
-    await writeFile(join(directory, 'HEAD'), 'ref: refs/heads/none\n', { mode: 0o600 });
-    await writeFile(join(directory, 'config'), configuration(excludesFile), { mode: 0o600 });
+    await putFile(join(directory, 'HEAD'), 'ref: refs/heads/none\n');
+    await putFile(join(directory, 'config'), configuration(excludesFile));
   }
 
   /** Runs a command to its end and returns its stdout. Throws a `ToolError` when it fails. */
@@ -104,6 +105,15 @@ export class PrivateGit {
       LC_ALL: 'C',
     };
   }
+}
+
+/** Writes a file unless it is like that already, in one step: other processes read it at any moment. */
+export async function putFile(path: string, content: string | Buffer): Promise<void> {
+  const wanted = Buffer.from(content);
+  if ((await readFile(path).catch(() => undefined))?.equals(wanted)) return;
+  const temp = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(temp, wanted, { mode: 0o600 });
+  await rename(temp, path);
 }
 
 /** What git could not do. */

@@ -18,6 +18,8 @@ export interface RestoreParts {
   store: SnapshotStore;
   locks: FileLocks;
   journal: Journal;
+  /** Stands in the journal as the tool. Default: `rewind`. */
+  tool?: string;
 }
 
 /** What became of a planned file. */
@@ -72,7 +74,7 @@ async function restoreFile(
   const isLink = [file.now, file.target].some((entry) => entry?.mode === '120000');
   const isDone = await parts.locks.hold(path, signal, (token) => {
     const work = { path, token, now: file.now, target: file.target, content };
-    return isLink ? replaceEntry(work) : replaceFile(parts.journal, work, signal);
+    return isLink ? replaceEntry(work) : replaceFile(parts, work, signal);
   });
   if (!isDone) return { path: file.path, status: 'left', reason: 'changed meanwhile' };
   if (file.target) return { path: file.path, status: 'restored' };
@@ -81,7 +83,7 @@ async function restoreFile(
 }
 
 /** Writes or removes a regular file, and records its old content in the journal. False when another file is there. */
-async function replaceFile(journal: Journal, work: Replacement, signal: AbortSignal): Promise<boolean> {
+async function replaceFile(parts: RestoreParts, work: Replacement, signal: AbortSignal): Promise<boolean> {
   const { path, now, target, content } = work;
   return withFileIfAny(path, async (file) => {
     const current = file && (await snapshotOf(file, signal));
@@ -90,7 +92,7 @@ async function replaceFile(journal: Journal, work: Replacement, signal: AbortSig
     const check = async () => {
       if (file && current) await assertUnchanged(file, current, signal);
     };
-    if (target && content) await writeFile(journal, { ...work, target, content, file, current, check }, signal);
+    if (target && content) await writeFile(parts, { ...work, target, content, file, current, check }, signal);
     else await removeDurably({ path, original: file, beforeCommit: check });
     return true;
   });
@@ -105,9 +107,13 @@ interface FileWrite extends Pick<Replacement, 'path' | 'token'> {
   check: () => Promise<void>;
 }
 
-async function writeFile(journal: Journal, write: FileWrite, signal: AbortSignal): Promise<void> {
+async function writeFile(
+  { journal, tool = 'rewind' }: RestoreParts,
+  write: FileWrite,
+  signal: AbortSignal,
+): Promise<void> {
   const { path, token, target, content, file, current, check } = write;
-  const change = { tool: 'rewind', path, before: current?.hash ?? null, after: await hashOf([content]) };
+  const change = { tool, path, before: current?.hash ?? null, after: await hashOf([content]) };
   let id = '';
   let isUnderWay = false;
   try {

@@ -7,19 +7,28 @@ import { planRestore, type RestoreGoal, type RestorePlan } from './plan-restore.
 import { type RestoreOutcome, type RestoreParts, restoreFiles } from './restore-files.js';
 import type { SnapshotLimits } from './scan-workspace.js';
 import { SnapshotStore } from './snapshot-store.js';
+import { TreeCopy } from './tree-copy.js';
 
 /** Takes snapshots of a workspace and goes back to them. Opens nothing before it is used. */
 export class Rewind {
   readonly snapshots: SnapshotStore;
   readonly #parts: RestoreParts;
+  readonly #place: PrivateGitPlace;
 
   constructor(
     place: PrivateGitPlace,
     { locks, journal }: { locks: FileLocks; journal: Journal },
     limits?: Partial<SnapshotLimits>,
   ) {
+    this.#place = place;
     this.snapshots = new SnapshotStore(place, locks, limits);
     this.#parts = { root: place.root, store: this.snapshots, locks, journal };
+  }
+
+  /** A copy of the repository at `root` in another directory. Writes nothing yet. */
+  copyOf(root: string, copy: { directory: string; id: string }): TreeCopy {
+    const { locks, journal } = this.#parts;
+    return new TreeCopy({ place: { ...this.#place, root }, locks, journal, ...copy });
   }
 
   /**

@@ -65,10 +65,7 @@ export class SnapshotStore {
     return this.#exclusively(signal, async (git) => {
       const time = Date.now();
       const own = this.#place.home.path;
-      const { removed, added, leftOut } = await scanWorkspace(git, { own, limits: this.#limits, signal });
-      await updateIndex(git, ['--force-remove'], removed, signal);
-      await updateIndex(git, ['--add', '--replace'], added, signal);
-      const tree = await writeTree(git, signal);
+      const { tree, leftOut } = await snapshotTree(git, { own, limits: this.#limits, signal });
       // Keeps the tree until `prune`.
       const reference = join(git.options.directory, 'refs', 'lathe', `${time}-${tree}`);
       await writeFile(reference, `${tree}\n`, { mode: 0o600 });
@@ -77,7 +74,11 @@ export class SnapshotStore {
   }
 
   /** The files that differ between two snapshots. */
-  async differences(from: WorkspaceSnapshot, to: WorkspaceSnapshot, signal: AbortSignal): Promise<FileDifference[]> {
+  async differences(
+    from: Pick<WorkspaceSnapshot, 'tree'>,
+    to: Pick<WorkspaceSnapshot, 'tree'>,
+    signal: AbortSignal,
+  ): Promise<FileDifference[]> {
     if (from.tree === to.tree) return [];
     const git = await this.#opened(signal);
     const output = await git.run(['diff-tree', '-r', '-z', '--no-renames', from.tree, to.tree], { signal });
@@ -173,6 +174,11 @@ export class SnapshotStore {
     });
   }
 
+  /** The private repository, for work on other trees in it. */
+  git(signal: AbortSignal): Promise<PrivateGit> {
+    return this.#opened(signal);
+  }
+
   async #opened(signal: AbortSignal): Promise<PrivateGit> {
     return this.#git ?? this.#exclusively(signal, async (git) => git);
   }
@@ -193,6 +199,18 @@ export class SnapshotStore {
 export interface LineCount {
   added: number;
   removed: number;
+}
+
+/** Writes the tree of the files that are there now, apart from those below `own`. */
+export async function snapshotTree(
+  git: PrivateGit,
+  options: { own: string; limits?: SnapshotLimits; signal: AbortSignal },
+): Promise<Pick<WorkspaceSnapshot, 'tree' | 'leftOut'>> {
+  const { own, limits = defaultLimits, signal } = options;
+  const { removed, added, leftOut } = await scanWorkspace(git, { own, limits, signal });
+  await updateIndex(git, ['--force-remove'], removed, signal);
+  await updateIndex(git, ['--add', '--replace'], added, signal);
+  return { tree: await writeTree(git, signal), leftOut };
 }
 
 /** The id that git gives to a content. */

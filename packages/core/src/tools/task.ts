@@ -6,8 +6,9 @@ import { BaseTool, type ToolResult } from './tools.js';
 export interface TaskRunner {
   /** Those that are installed; the order does not change. */
   list(): readonly { name: string; description: string }[];
-  /** Works on the task to its end. `task` is the very object the call was announced with. */
-  /** `call` tells whose task it is, and shows its progress. */
+  /**
+   * Works on the task to its end, or starts it in the background. `call` tells whose task it is, and shows its progress.
+   */
   run(task: Task, signal: AbortSignal, call: ToolCall): Promise<FinishedTask>;
 }
 
@@ -16,6 +17,8 @@ export interface Task {
   description: string;
   prompt: string;
   subagent_type: string;
+  background?: boolean;
+  isolation?: 'worktree';
 }
 
 /** What became of a task. */
@@ -23,6 +26,10 @@ export interface FinishedTask {
   display: TaskExecution;
   /** Why it ended early; left out when the subagent had its answer. */
   problem?: string;
+  /** Follows the report: what became of the changes in a worktree. */
+  note?: string;
+  /** The id of a task that works in the background, and has no result yet. */
+  id?: string;
 }
 
 /** Longer ones would cost every request more than they explain. */
@@ -35,6 +42,8 @@ function schemaFor(names: readonly string[]) {
       description: { type: 'string', minLength: 1, description: '3 to 5 words' },
       prompt: { type: 'string', minLength: 1, description: 'All it must know, and what to report' },
       subagent_type: { type: 'string', enum: names },
+      background: { type: 'boolean', description: 'Go on at once; the report comes as a message' },
+      isolation: { type: 'string', enum: ['worktree'], description: 'Works in a copy; changes come back as one diff' },
     },
     required: ['description', 'prompt', 'subagent_type'],
     additionalProperties: false,
@@ -70,8 +79,12 @@ export class TaskTool extends BaseTool<Task> {
   }
 
   async execute(params: Task, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
-    const { display, problem } = await this.#subagents.run(params, signal, call);
-    const report = display.result || '(no report)';
+    const { display, problem, note = '', id } = await this.#subagents.run(params, signal, call);
+    if (id !== undefined) {
+      const started = `Started ${id} in the background. Its report comes as a message: do not wait or ask for it. task_control lists, messages and stops tasks.`;
+      return { llmContent: started, returnDisplay: `Works in the background as ${id}.` };
+    }
+    const report = `${display.result || '(no report)'}${note === '' ? '' : `\n\n${note}`}`;
     if (problem === undefined) return { llmContent: report, returnDisplay: display };
     const message = `The subagent did not finish: ${problem}`;
     return {

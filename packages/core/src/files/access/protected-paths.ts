@@ -10,16 +10,26 @@ import { executedNames, secretNames } from './protected-names.js';
 
 /** Why writing `realPath` needs a person's approval in any mode; `undefined` for an ordinary path. */
 export function protectionOf(realPath: string): string | undefined {
-  const name = firstMatch(foldPath(realPath), executed);
+  const name = firstMatch(judgedNames(realPath), executed);
   return name === undefined ? undefined : `${name} is configuration that other programs execute or obey`;
 }
 
 /** Why reading `realPath` needs a person's approval in any mode; `undefined` for an ordinary path. */
 export function secrecyOf(realPath: string): string | undefined {
-  const segments = foldPath(realPath);
+  const segments = judgedNames(realPath);
   const copied = segments.at(-1)?.replace(backupEnding, '') ?? '';
   const name = firstMatch(segments, secrets) ?? firstMatch([...segments.slice(0, -1), copied], secrets);
   return name === undefined ? undefined : `${name} holds keys or credentials`;
+}
+
+/**
+ * The names that say what a path holds. In a worktree that Lathe made, its own directory says nothing: nobody obeys what
+ * is there, and `Workspace` guards the directory against other sessions.
+ */
+function judgedNames(realPath: string): string[] {
+  const segments = foldPath(realPath);
+  const at = segments.findIndex((name, index) => name === '.lathe' && segments[index + 1] === 'worktrees');
+  return at < 0 || segments.length <= at + 3 ? segments : ['.', ...segments.slice(at + 3)];
 }
 
 /** Endings of backup copies: `/etc/shadow-`, `.netrc~`. */

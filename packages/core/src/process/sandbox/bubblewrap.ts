@@ -22,6 +22,8 @@ export interface BubblewrapOptions {
   /** Real paths outside the workspace that were approved for this command. */
   reads: readonly string[];
   repositories: ViewOptions['repositories'];
+  /** Real paths outside the workspace that every command sees. */
+  readable: readonly string[];
   session: SessionDirectory;
   /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
@@ -80,6 +82,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ...[options.cwd]
       .filter((cwd) => isTemporary(cwd) && !temporaryDirectories.includes(cwd) && !isInRoots(cwd))
       .map(readOnly),
+    ...options.readable.filter((path) => existsSync(path)).map(readOnly),
     ...(view.isHidden(options.cwd) ? [['--dir', options.cwd]] : []),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,

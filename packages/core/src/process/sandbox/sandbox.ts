@@ -34,6 +34,8 @@ export interface SandboxOptions {
   roots: readonly string[];
   /** Files of the workspace that no command may change, besides those with protected names. */
   protectedFiles?: readonly string[];
+  /** Real paths outside the workspace that every command may read. */
+  readable?: readonly string[];
   latheHome: LatheHome;
   /** The user's home directory, of which commands see toolchains only. */
   userHome: string;
@@ -176,8 +178,8 @@ export class Sandbox {
       throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
     }
     if (found.kind === 'seatbelt') {
-      const { roots, latheHome } = this.#options;
-      const view = { home: this.#home.real, places: this.#places, reads };
+      const { roots, latheHome, readable = [] } = this.#options;
+      const view = { home: this.#home.real, places: this.#places, reads: [...reads, ...readable] };
       const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
@@ -253,6 +255,7 @@ export class Sandbox {
       ...details,
       roots: this.#options.roots,
       protectedFiles: this.#options.protectedFiles ?? [],
+      readable: this.#options.readable ?? [],
       home: this.#home,
       places: this.#places,
       session: this.#session,

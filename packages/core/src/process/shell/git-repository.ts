@@ -23,6 +23,9 @@ export async function repositoryDoubt(directory: string): Promise<string | undef
   }
 }
 
+/** The worktrees that this process made: they read the objects of the repository they are copies of, as they should. */
+export const ownWorktrees = new Set<string>();
+
 /** The repository around a directory. */
 export interface EnclosingRepository {
   workTree: string;
@@ -82,7 +85,7 @@ async function doubtIn(workTree: string, entry: Stats): Promise<string | undefin
   const gitDirectory = await gitDirectoryOf(workTree, entry);
   const common = gitDirectory && (await commonDirectoryOf(gitDirectory, workTree));
   if (!gitDirectory || !common) return 'the repository is irregular, or is elsewhere';
-  if (await canAccess(join(common, 'objects', 'info', 'alternates')))
+  if (!ownWorktrees.has(workTree) && (await canAccess(join(common, 'objects', 'info', 'alternates'))))
     return 'the repository uses objects from elsewhere';
   for (const directory of new Set([gitDirectory, common]))
     if (await containsLink(directory)) return 'the repository contains symlinks';

@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ToolError } from '@lathe/core';
+import { keepEnds } from '@lathe/core/host';
+import type { FinishedTask, Task } from '@lathe/core/tools';
+import type { Agent } from '../loop/agent.js';
+import type { AgentEvent } from '../loop/agent-event.js';
+import type { Inbox } from '../loop/inbox.js';
+
+/** A task that works beside its parent, as people see it. */
+export interface BackgroundTask {
+  readonly id: string;
+  /** The kind of subagent, and what it does in a few words. */
+  readonly name: string;
+  readonly description: string;
+  readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
+  readonly tokens: number;
+  /** What it does now. */
+  readonly activity: string;
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+}
+
+/** What a task is given to work with. */
+export interface TaskWork {
+  id: string;
+  signal: AbortSignal;
+  /** Hears what happens. */
+  onEvent: (event: AgentEvent) => void;
+  /** Called when the agent is there and may be sent messages. */
+  onOpen: (agent: Agent) => void;
+}
+
+interface Entry {
+  task: BackgroundTask;
+  inbox: Inbox;
+  controller: AbortController;
+  agent?: Agent;
+  ended: Promise<void>;
+}
+
+/** Each of them may wait for a place; more than these would be a mistake. */
+const maxUnfinished = 100;
+/** Ended ones that are still listed. */
+const maxEnded = 50;
+const maxReport = 40_000;
+const stopped = 'stopped';
+/** How long to wait for the end of a task that was stopped. */
+const graceMs = 5_000;
+
+/** The tasks that work beside the agents of one session. */
+export class BackgroundTasks {
+  readonly #entries = new Map<string, Entry>();
+  readonly #listeners = new Set<() => void>();
+  #shown: readonly BackgroundTask[] = [];
+  #count = 0;
+
+  /** Starts a task for the agent behind this inbox, which gets the report. Returns its id at once. */
+  start(task: Task, inbox: Inbox, work: (own: TaskWork) => Promise<FinishedTask>): string {
+    if ([...this.#entries.values()].filter(isOpen).length >= maxUnfinished)
+      throw new ToolError(
+        'execution_denied',
+        `${maxUnfinished} background tasks are unfinished: wait for their reports.`,
+      );
+    const id = `t${++this.#count}`;
+    const controller = new AbortController();
+    const deliver = inbox.expect();
+    const entry: Entry = {
+      task: {
+        id,
+        name: task.subagent_type,
+        description: task.description,
+        state: 'waiting',
+        tokens: 0,
+        activity: '',
+        startedAt: performance.now(),
+      },
+      inbox,
+      controller,
+      ended: Promise.resolve(),
+    };
+    this.#entries.set(id, entry);
+    entry.ended = this.#follow(entry, work).then(deliver);
+    this.#changed();
+    return id;
+  }
+
+  /** The newest last. A list stays the same until something changes. */
+  list(): readonly BackgroundTask[] {
+    return this.#shown;
+  }
+
+  /** Those that an agent started. */
+  listOf(inbox: Inbox): BackgroundTask[] {
+    return [...this.#entries.values()].filter((entry) => entry.inbox === inbox).map(({ task }) => task);
+  }
+
+  /** Calls `listener` after each change. Returns how to end that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Sends a running task a message. `inbox`: only if this agent started it. */
+  send(id: string, message: string, inbox?: Inbox): string {
+    const entry = this.#find(id, inbox);
+    const { agent } = entry;
+    if (!isOpen(entry))
+      throw new ToolError('execution_failed', `${id} has ended and hears nothing. Start another task.`);
+    if (!agent) throw new ToolError('execution_failed', `${id} has not started yet: it waits for a free place.`);
+    void agent.steer(message);
+    return `${id} gets the message with its next step.`;
+  }
+
+  async stop(id: string, inbox?: Inbox): Promise<string> {
+    const entry = this.#find(id, inbox);
+    if (!isOpen(entry)) return `${id} has ended already.`;
+    return (await abort([entry])) ? `Stopped ${id}.` : `${id} is told to stop.`;
+  }
+
+  /** Stops all tasks, or those that one agent started, and waits for their end. */
+  async stopAll(inbox?: Inbox): Promise<void> {
+    const open = [...this.#entries.values()].filter(
+      (entry) => isOpen(entry) && (inbox === undefined || entry.inbox === inbox),
+    );
+    await abort(open);
+  }
+
+  #find(id: string, inbox: Inbox | undefined): Entry {
+    const entry = this.#entries.get(id);
+    if (entry && (inbox === undefined || entry.inbox === inbox)) return entry;
+    const known = [...this.#entries.values()].filter((each) => inbox === undefined || each.inbox === inbox);
+    const names = known.map(({ task }) => task.id).join(', ');
+    throw new ToolError('invalid_tool_params', `There is no task ${id}${names === '' ? '' : `, only ${names}`}.`);
+  }
+
+  /** Returns the message for the parent. Never rejects. */
+  async #follow(entry: Entry, work: (own: TaskWork) => Promise<FinishedTask>): Promise<string> {
+    const { id } = entry.task;
+    const { signal } = entry.controller;
+    const onEvent = (event: AgentEvent) => this.#note(entry, event);
+    const onOpen = (agent: Agent) => {
+      entry.agent = agent;
+      this.#update(entry, { state: 'running', startedAt: performance.now() });
+    };
+    try {
+      const { display, problem, note = '' } = await work({ id, signal, onEvent, onOpen });
+      const text = [display.result || '(no report)', note].filter((part) => part !== '').join('\n\n');
+      this.#end(entry, problem === undefined ? 'done' : 'failed');
+      return reportOf(entry, problem === undefined ? 'is done' : `did not finish: ${problem}`, text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const isStopped = signal.aborted && reason === stopped;
+      this.#end(entry, isStopped ? 'stopped' : 'failed');
+      return reportOf(entry, isStopped ? 'was stopped.' : `failed: ${reason}`, '');
+    }
+  }
+
+  #note(entry: Entry, event: AgentEvent): void {
+    if (event.type === 'call-update') this.#update(entry, { activity: event.description });
+    if (event.type !== 'usage') return;
+    const { inputTokens, outputTokens } = event.usage.session;
+    this.#update(entry, { tokens: inputTokens + outputTokens });
+  }
+
+  #end(entry: Entry, state: BackgroundTask['state']): void {
+    delete entry.agent;
+    this.#update(entry, { state, endedAt: performance.now(), activity: '' });
+    const ended = [...this.#entries.values()].filter((each) => !isOpen(each));
+    for (const { task } of ended.slice(0, -maxEnded)) this.#entries.delete(task.id);
+  }
+
+  #update(entry: Entry, change: Partial<BackgroundTask>): void {
+    entry.task = { ...entry.task, ...change };
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#shown = [...this.#entries.values()].map(({ task }) => task);
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Stops them. False if one of them does not end soon, such as a model that does not listen. */
+async function abort(entries: readonly Entry[]): Promise<boolean> {
+  for (const { controller } of entries) controller.abort(new Error(stopped));
+  const ended = Promise.all(entries.map((entry) => entry.ended)).then(() => true);
+  const own = new AbortController();
+  const late = delay(graceMs, false, { signal: own.signal }).catch(() => false);
+  return Promise.race([ended, late]).finally(() => own.abort());
+}
+
+function isOpen({ task: { state } }: Entry): boolean {
+  return state === 'waiting' || state === 'running';
+}
+
+/** The report is material: it must not pass for words of the person. */
+function reportOf({ task: { id, name, description } }: Entry, what: string, report: string): string {
+  const { head, tail } = keepEnds(report, maxReport);
+  const text = report.length > maxReport ? `${head}\n[…]\n${tail}` : report;
+  const body = text === '' ? '' : `\nIts report (written by a subagent, not by the user):\n${text}`;
+  return `[Background task ${id} (${name}: ${description}) ${what}]${body}`;
+}

@@ -1,0 +1,94 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { homeDirectories } from '@lathe/core/host';
+import { FileLocks, LatheHome } from '@lathe/core/tools';
+import { TaskFileError, type TaskLine } from './read-tasks.js';
+import { ResultsFile } from './results-file.js';
+import { type RunTaskOptions, runTask, type TaskResult } from './run-task.js';
+
+/** How to run a batch. */
+export interface BatchOptions extends RunTaskOptions {
+  /** How many tasks run at once. */
+  jobs: number;
+  /** The file of results. Tasks that have one in it do not run again. */
+  out: string;
+  /** Hears how far it is. */
+  onProgress?: (progress: BatchProgress) => void;
+  /** Runs a task. Default: `runTask`. */
+  run?: typeof runTask;
+}
+
+/** How far a batch is. */
+export interface BatchProgress {
+  total: number;
+  /** Tasks with a result, those of earlier runs included. */
+  done: number;
+  /** Of these, those that this run has done. */
+  now: number;
+  failed: number;
+  running: number;
+}
+
+/** Another batch is told apart from a short write by its patience. */
+const patienceMs = 1_000;
+
+/** Runs tasks, some at a time, and writes each result as soon as it is there. One batch at a time uses a file of results. */
+export async function runBatch(
+  tasks: readonly TaskLine[],
+  options: BatchOptions,
+  signal: AbortSignal,
+): Promise<BatchProgress> {
+  const { latheHome } = homeDirectories(options);
+  const locks = new FileLocks(new LatheHome(latheHome), { patienceMs });
+  const out = join(await realpath(dirname(options.out)), basename(options.out));
+  let isHeld = false;
+  try {
+    return await locks.hold(`${out}.batch`, signal, () => {
+      isHeld = true;
+      return work(tasks, { ...options, out }, signal);
+    });
+  } catch (error) {
+    if (isHeld || signal.aborted) throw error;
+    throw new TaskFileError(`Another batch writes to ${out}. Wait for it, or choose another file with --out.`);
+  }
+}
+
+async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: AbortSignal): Promise<BatchProgress> {
+  const { jobs, out, onProgress, run = runTask, ...rest } = options;
+  const results = await ResultsFile.open(out);
+  const waiting = tasks.filter(({ id }) => !results.statuses.has(id));
+  const progress: BatchProgress = {
+    total: tasks.length,
+    done: tasks.length - waiting.length,
+    now: 0,
+    failed: tasks.filter(({ id }) => results.statuses.get(id) === 'error').length,
+    running: 0,
+  };
+  const tell = (change: Partial<BatchProgress>) => {
+    Object.assign(progress, change);
+    onProgress?.({ ...progress });
+  };
+  const onResult = async (result: TaskResult) => {
+    if (isOver(result)) await results.add(result);
+  };
+  const count = (result: TaskResult) =>
+    tell({
+      running: progress.running - 1,
+      ...(isOver(result) && { done: progress.done + 1, now: progress.now + 1 }),
+      ...(result.status === 'error' && { failed: progress.failed + 1 }),
+    });
+  const worker = async () => {
+    for (let task = waiting.shift(); task && !signal.aborted; task = waiting.shift()) {
+      tell({ running: progress.running + 1 });
+      count(await run(task, { ...rest, onResult }, signal));
+    }
+  };
+  tell({});
+  await Promise.all(Array.from({ length: Math.max(1, jobs) }, worker));
+  return progress;
+}
+
+/** An interrupted task has no result: it runs again next time. */
+function isOver({ status }: TaskResult): boolean {
+  return status !== 'cancelled';
+}

@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import type { LatheOptions } from '@lathe/core';
+import { type AgentLathe, createAgentLathe } from '../create-agent-lathe.js';
+import type { PromptEnd } from '../loop/agent-event.js';
+import { noUsage } from '../loop/budget.js';
+import { chooseModel } from '../models/choose/choose-model.js';
+import type { Model, Usage } from '../models/model.js';
+import { ModelError } from '../models/model-error.js';
+import { openSession } from '../open-session.js';
+import { openWorktree } from '../worktrees/worktrees.js';
+import type { TaskLine } from './read-tasks.js';
+
+/** One line of a results file. */
+export interface TaskResult {
+  id: string;
+  status: 'success' | 'error' | 'cancelled';
+  /** The last answer, or what went wrong. */
+  result: string;
+  /** What the task changed, for `git apply`; missing when it changed nothing. */
+  patch?: string;
+  usage: Usage;
+  /** For `lathe view`; empty when the work did not begin. */
+  sessionId: string;
+}
+
+/** Where and how tasks run. */
+export interface RunTaskOptions extends Omit<LatheOptions, 'extend' | 'worktree' | 'cwd'> {
+  /** Tasks without a directory of their own work here, and relative ones start here. */
+  cwd: string;
+  /** Replaces the model of the settings and of the task. */
+  model?: Model;
+  /** Keeps the result, before anything is cleaned up: from then on the task has run. */
+  onResult?: (result: TaskResult) => Promise<void>;
+}
+
+/**
+ * Runs one task to its end, in a worktree of its repository that is removed afterwards. Nobody is asked: what needs
+ * approval is denied. Never rejects because of a task; the repository is left as it is.
+ */
+export async function runTask(task: TaskLine, options: RunTaskOptions, signal: AbortSignal): Promise<TaskResult> {
+  const { model, cwd, onResult, ...rest } = options;
+  const flags = {
+    ...rest.flags,
+    ...(task.mode && { 'tools.approvalMode': task.mode }),
+    ...(task.model !== undefined && { 'model.name': task.model }),
+  };
+  let result: TaskResult | undefined;
+  const settle = async (settled: TaskResult) => {
+    result = settled;
+    await onResult?.(settled);
+  };
+  try {
+    signal.throwIfAborted();
+    const lathe = await createAgentLathe({ ...rest, flags, cwd: resolve(cwd, task.cwd ?? '.') });
+    try {
+      await inWorktree(task, { lathe, model, settle }, signal);
+    } finally {
+      await lathe.close();
+    }
+  } catch (error) {
+    // What fails after the result is cleaning up, which the next start does.
+    if (!result) await settle(failure(task, error, signal));
+  }
+  return result ?? failure(task, 'no result', signal);
+}
+
+function failure({ id }: TaskLine, error: unknown, { aborted }: AbortSignal): TaskResult {
+  const text = error instanceof Error ? error.message : String(error);
+  return { id, status: aborted ? 'cancelled' : 'error', result: text, usage: { ...noUsage }, sessionId: '' };
+}
+
+interface TaskPlace {
+  lathe: AgentLathe;
+  model: Model | undefined;
+  settle: (result: TaskResult) => Promise<void>;
+}
+
+async function inWorktree(task: TaskLine, { lathe, model, settle }: TaskPlace, signal: AbortSignal): Promise<void> {
+  const { home, rewind, workspace } = lathe;
+  const worktree = await openWorktree({ home, rewind, root: workspace.root }, { kind: 'task' }, signal);
+  try {
+    const inner = await lathe.openIn(worktree);
+    try {
+      const { end, sessionId } = await work(task, inner, model, signal);
+      const { patch, leftOut } = await worktree.changes(signal);
+      const isDone = end.reason === 'done';
+      const note = leftOut.length > 0 ? `\n[Not in the patch, because too large: ${leftOut.join(', ')}]` : '';
+      await settle({
+        id: task.id,
+        status: isDone ? 'success' : end.reason === 'aborted' ? 'cancelled' : 'error',
+        result: `${isDone ? end.text : (end.message ?? end.reason)}${note}`,
+        ...(patch !== '' && { patch }),
+        usage: end.usage,
+        sessionId,
+      });
+    } finally {
+      await inner.close();
+    }
+  } finally {
+    await worktree.remove();
+  }
+}
+
+async function work(
+  { prompt }: TaskLine,
+  lathe: AgentLathe,
+  given: Model | undefined,
+  signal: AbortSignal,
+): Promise<{ end: PromptEnd; sessionId: string }> {
+  const model = given ?? (await modelOf(lathe, signal));
+  const session = await openSession(lathe, { model, takesSnapshots: false });
+  try {
+    let end: PromptEnd | undefined;
+    for await (const event of session.prompt(prompt, signal)) if (event.type === 'prompt-end') ({ end } = event);
+    if (!end) throw new Error('the agent sent no prompt-end event');
+    return { end, sessionId: session.id };
+  } finally {
+    await session.close();
+  }
+}
+
+async function modelOf({ settings, loaded, home }: AgentLathe, signal: AbortSignal): Promise<Model> {
+  const choice = await chooseModel({ settings: settings.model, env: loaded.env, home: home.path }, signal);
+  if (choice.status === 'chosen') return choice.model;
+  throw new ModelError('not-found', choice.setup.problem);
+}

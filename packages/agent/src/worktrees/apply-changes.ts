@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { BaseTool, type Confirmation, type Target, type ToolCall, type ToolResult } from '@lathe/core';
+import { directCall, hiddenPlaces, judgePath, pathTarget } from '@lathe/core/host';
+import type { Workspace } from '@lathe/core/tools';
+
+/** The changes of a worktree, ready to be made in the original. */
+export interface PreparedChanges {
+  /** Who made them, for the question. */
+  by: string;
+  /** The directory that the paths are relative to. */
+  root: string;
+  paths: readonly string[];
+  /** A unified diff of all of them. */
+  diff: string;
+  /** Makes the changes, and returns the paths that were left because they changed in the meantime. */
+  apply(signal: AbortSignal): Promise<string[]>;
+}
+
+const schema = { type: 'object', properties: {}, additionalProperties: false } as const;
+/** A person reads no more of it. */
+const maxDiff = 200_000;
+
+/**
+ * Brings what was done in a worktree back: one question with the whole diff, under the rules for writing each of the
+ * files. No model calls it; it exists for one set of changes.
+ */
+export class ApplyChangesTool extends BaseTool<object> {
+  static readonly toolName = 'apply_changes';
+  readonly #workspace: Workspace;
+  readonly #changes: PreparedChanges;
+
+  constructor(workspace: Workspace, changes: PreparedChanges) {
+    super({
+      name: ApplyChangesTool.toolName,
+      displayName: 'Apply',
+      description: 'Applies the changes of a worktree.',
+      kind: 'edit',
+      parameterSchema: schema,
+    });
+    this.#workspace = workspace;
+    this.#changes = changes;
+  }
+
+  override getDescription(): string {
+    return `Apply ${countFiles(this.#changes.paths)} of ${this.#changes.by}`;
+  }
+
+  override async getTargets(_: object, call: ToolCall = directCall()): Promise<Target[]> {
+    const { root, paths, diff } = this.#changes;
+    const locations = await Promise.all(paths.map((path) => judgePath(this.#workspace, call, join(root, path))));
+    const targets: Target[] = locations.map((location) => pathTarget(location, 'write'));
+    const [first] = targets;
+    // What cannot be seen is asked for, whatever a rule or a mode says about the place.
+    if (first && hiddenPlaces(addedLines(diff)).length > 0)
+      targets.push({ ...first, asks: true, hidden: true, why: 'it adds invisible or control characters' });
+    return targets;
+  }
+
+  override async shouldConfirmExecute(): Promise<Confirmation> {
+    const { by, root, paths, diff } = this.#changes;
+    const [first = ''] = paths;
+    const isCut = diff.length > maxDiff;
+    return {
+      type: 'edit',
+      title: `Apply the changes of ${by}?`,
+      fileName: paths.length === 1 ? first : countFiles(paths),
+      filePath: paths.length === 1 ? join(root, first) : root,
+      fileDiff: isCut ? diff.slice(0, maxDiff) : diff,
+      ...(isCut && { warnings: [`The diff is long: only the first ${maxDiff} characters are shown.`] }),
+    };
+  }
+
+  async execute(_: object, signal: AbortSignal): Promise<ToolResult> {
+    const { paths } = this.#changes;
+    const left = await this.#changes.apply(signal);
+    const done = paths.filter((path) => !left.includes(path));
+    const text = `Applied: ${done.join(', ') || 'nothing'}.`;
+    if (left.length === 0) return { llmContent: text, returnDisplay: text };
+    const message = `Changed in the meantime, so left as they are: ${left.join(', ')}.`;
+    return {
+      llmContent: `${text}\n${message}`,
+      returnDisplay: `${text}\n${message}`,
+      error: { type: 'file_changed_since_read', message },
+    };
+  }
+}
+
+function countFiles(paths: readonly string[]): string {
+  return paths.length === 1 ? '1 file' : `${paths.length} files`;
+}
+
+function addedLines(diff: string): string {
+  return diff
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .filter((line) => line.startsWith('+'))
+    .join('\n');
+}

@@ -1,0 +1,114 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { bundleChild } from '../../../../testing/bundle.js';
+import { isLong, report, seed } from '../../../../testing/long-run.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { createAgentLathe } from '../create-agent-lathe.js';
+import { keptWorktrees, openWorktree, removeLeftovers } from './worktrees.js';
+
+const never = new AbortController().signal;
+const git = (cwd: string, ...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, encoding: 'utf8' });
+
+function repository(files: Record<string, string>): string {
+  const root = tempDirectory(files);
+  git(root, 'init', '-q', '-b', 'main');
+  git(root, 'add', '-A');
+  git(root, 'commit', '-qm', 'first');
+  return root;
+}
+
+async function place(root: string, home = tempDirectory()) {
+  const lathe = await createAgentLathe({ cwd: root, env: { PATH: process.env['PATH'] }, home });
+  onTestFinished(() => lathe.close());
+  return { home: lathe.home, rewind: lathe.rewind, root };
+}
+
+const leftIn = (home: string) => {
+  const state = join(home, '.lathe');
+  const worktrees = existsSync(join(state, 'worktrees')) ? readdirSync(join(state, 'worktrees')) : [];
+  const rewind = existsSync(join(state, 'rewind')) ? readdirSync(join(state, 'rewind'), { recursive: true }) : [];
+  return [...worktrees, ...rewind.map(String).filter((name) => name.includes('copy-') || name.includes('merge-'))];
+};
+
+test('a worktree has the uncommitted work, or starts from the last commit, and is a repository of its own', async () => {
+  const root = repository({ 'a.txt': 'one\n', '.gitignore': 'ignored\n' });
+  writeFileSync(join(root, 'a.txt'), 'two\n');
+  writeFileSync(join(root, 'new.txt'), 'new\n');
+  writeFileSync(join(root, 'ignored'), 'x');
+  const home = tempDirectory();
+  const here = await place(root, home);
+  const now = await openWorktree(here, { kind: 'task' }, never);
+  expect(git(now.cwd, 'status', '--short')).toBe(' M a.txt\n?? new.txt\n');
+  expect(existsSync(join(now.cwd, 'ignored'))).toBe(false);
+  git(now.cwd, 'commit', '-qam', 'inside');
+  expect(git(now.cwd, 'log', '--format=%s').trim()).toBe('inside\nfirst');
+  expect(git(root, 'log', '--all', '--format=%s').trim()).toBe('first');
+  const committed = await openWorktree(here, { kind: 'task', from: 'commit' }, never);
+  expect(readFileSync(join(committed.cwd, 'a.txt'), 'utf8')).toBe('one\n');
+  expect(git(committed.cwd, 'status', '--short')).toBe('');
+  // A commit is no change of files: only what differs from the start counts.
+  expect((await now.changes(never)).files).toEqual([]);
+  await now.remove();
+  await committed.remove();
+  expect(leftIn(home)).toEqual([]);
+});
+
+test('a patch of the changes applies with git, binary files and modes included', async () => {
+  const root = repository({ 'a.txt': 'one\n', 'gone.txt': 'g\n' });
+  const worktree = await openWorktree(await place(root), { kind: 'task' }, never);
+  writeFileSync(join(worktree.cwd, 'a.txt'), 'one\ntwo\n');
+  writeFileSync(join(worktree.cwd, 'bytes.bin'), Buffer.from([0, 255, 1, 254]));
+  writeFileSync(join(worktree.cwd, 'run.sh'), '#!/bin/sh\n', { mode: 0o755 });
+  git(worktree.cwd, 'rm', '-q', 'gone.txt');
+  const { patch, files } = await worktree.changes(never);
+  expect(files.map(({ path }) => path)).toEqual(['a.txt', 'bytes.bin', 'gone.txt', 'run.sh']);
+  const other = tempDirectory();
+  git(other, 'clone', '-q', root, 'clone');
+  execFileSync('git', ['apply'], { cwd: join(other, 'clone'), input: patch });
+  expect(git(join(other, 'clone'), 'status', '--short')).toBe(' M a.txt\n D gone.txt\n?? bytes.bin\n?? run.sh\n');
+  await worktree.remove();
+});
+
+test('a named worktree of a session is opened again, by one process at a time', async () => {
+  const root = repository({ 'a.txt': 'one\n' });
+  const here = await place(root);
+  const first = await openWorktree(here, { kind: 'session', name: 'fix' }, never);
+  writeFileSync(join(first.cwd, 'a.txt'), 'changed\n');
+  await expect(openWorktree(here, { kind: 'session', name: 'fix' }, never)).rejects.toThrow('in use');
+  await first.release();
+  expect(await keptWorktrees(here)).toEqual(['fix']);
+  await removeLeftovers(here);
+  const again = await openWorktree(here, { kind: 'session', name: 'fix' }, never);
+  expect(again.cwd).toBe(first.cwd);
+  expect((await again.changes(never)).files.map(({ path }) => path)).toEqual(['a.txt']);
+  await again.remove();
+  expect(await keptWorktrees(here)).toEqual([]);
+});
+
+test('killed at a random moment, a process leaves nothing that the next start does not remove', async () => {
+  const root = repository(
+    Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 9}/f${at}.txt`, `${at}\n`])),
+  );
+  const status = git(root, 'status', '--short');
+  const home = tempDirectory();
+  const rounds = isLong ? 40 : 2;
+  const script = await bundleChild('open-worktrees');
+  let left = 0;
+  for (let round = 0; round < rounds; round++) {
+    const child = spawn(process.execPath, [script, root, home], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    setTimeout(() => child.kill('SIGKILL'), ((seed + round * 997) % 1000) + 10);
+    await closed;
+    left += leftIn(home).length;
+    await removeLeftovers(await place(root, home));
+    expect(leftIn(home)).toEqual([]);
+  }
+  if (isLong) expect(left).toBeGreaterThan(0);
+  expect(git(root, 'status', '--short')).toBe(status);
+  expect(git(root, 'for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/main');
+  report('worktrees', rounds, { leftovers: left });
+}, 300_000);

@@ -1,0 +1,101 @@
+import { applyRunner, describeMerge, keptWorktrees, openWorktree, type Worktree } from '@lathe/agent';
+import { visibleText } from '@lathe/core/host';
+import type { Flags } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
+import { askOnTerminal } from '../terminal/terminal-question.js';
+import { openLathe } from './open-lathe.js';
+
+const maxListed = 20;
+
+interface Place {
+  flags: Flags;
+  io: Io;
+}
+
+/** Runs a session in a worktree, and settles at the end what becomes of its changes. Without a name, the worktree is new. */
+export async function inWorktree(
+  wanted: string,
+  { flags, io }: Place,
+  signal: AbortSignal,
+  work: (io: Io) => Promise<number>,
+): Promise<number> {
+  const worktree = await open(wanted, { flags, io }, signal);
+  io.err(visibleText(`lathe: working in the worktree ${worktree.name} (${worktree.cwd})`));
+  try {
+    const code = await work({ ...io, cwd: worktree.cwd, worktree: worktree.origin });
+    return signal.aborted ? code : await settle(code, worktree, flags, io);
+  } finally {
+    await worktree.release();
+    if (signal.aborted) io.err(keptMessage(worktree));
+  }
+}
+
+async function open(wanted: string, { flags, io }: Place, signal: AbortSignal): Promise<Worktree> {
+  const lathe = await openLathe(flags, io);
+  try {
+    const { home, rewind, workspace } = lathe;
+    const place = { home, rewind, root: workspace.root };
+    const name = wanted === '' ? {} : { name: wanted };
+    const kept = await keptWorktrees(place);
+    if (wanted === '' && kept.length > 0)
+      io.err(visibleText(`lathe: kept worktrees with changes: ${kept.join(', ')} (go on with --worktree NAME)`));
+    return await openWorktree(place, { kind: 'session', ...name, from: flags.fromCommit ? 'commit' : 'now' }, signal);
+  } finally {
+    await lathe.close();
+  }
+}
+
+/** Applies, keeps or discards the changes. Without a person they are applied if the rules allow it, else kept. */
+async function settle(code: number, worktree: Worktree, flags: Flags, io: Io): Promise<number> {
+  const { signal } = new AbortController();
+  const { files } = await worktree.changes(signal);
+  if (files.length === 0) {
+    await worktree.remove();
+    return code;
+  }
+  const answer = io.isInteractive ? await askPerson(files, worktree, io, signal) : 'apply';
+  if (answer === 'apply') return apply(code, worktree, flags, io);
+  if (answer === 'discard') await worktree.remove();
+  io.err(answer === 'discard' ? `lathe: discarded the worktree ${worktree.name}` : keptMessage(worktree));
+  return code;
+}
+
+async function askPerson(
+  files: readonly { path: string; from?: unknown; to?: unknown }[],
+  { name, origin }: Worktree,
+  io: Io,
+  signal: AbortSignal,
+): Promise<'apply' | 'keep' | 'discard'> {
+  const lines = files.map(({ path, from, to }) => `  ${from ? (to ? 'changed' : 'removed') : 'new    '}  ${path}`);
+  const more = lines.length > maxListed ? [`  … ${lines.length - maxListed} more`] : [];
+  io.err(visibleText([`The worktree ${name} has changes:`, ...lines.slice(0, maxListed), ...more].join('\n')));
+  const answer = await askOnTerminal(`[a]pply to ${visibleText(origin.top)}, [K]eep or [d]iscard: `, io, signal);
+  if (/^a(pply)?$/i.test(answer)) return 'apply';
+  return /^d(iscard)?$/i.test(answer) ? 'discard' : 'keep';
+}
+
+async function apply(code: number, worktree: Worktree, flags: Flags, io: Io): Promise<number> {
+  const { signal } = new AbortController();
+  const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
+  try {
+    const by = `the worktree ${worktree.name}`;
+    const run = applyRunner(lathe, {}, signal);
+    const outcome = await worktree.merge({ by, workspace: lathe.workspace, run }, signal);
+    io.err(visibleText(`lathe: ${describeMerge({ ...outcome, rest: '' })}`));
+    if (outcome.refusal === undefined && outcome.conflicts.length === 0 && outcome.leftOut.length === 0) {
+      await worktree.remove();
+      return code;
+    }
+    io.err(keptMessage(worktree));
+    if (code !== exitCodes.success) return code;
+    return outcome.refusal === undefined ? exitCodes.failure : exitCodes.denied;
+  } finally {
+    await lathe.close();
+  }
+}
+
+function keptMessage({ name }: Worktree): string {
+  return `lathe: the worktree is kept; go on with: lathe --worktree ${name}`;
+}

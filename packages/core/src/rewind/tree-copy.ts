@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ToolError } from '../contract/errors.js';
+import type { Journal } from '../files/undo/journal.js';
+import type { FileLocks } from '../files/write/file-lock.js';
+import { enclosingRepository } from '../process/shell/git-repository.js';
+import { type CopyChanges, type MergePlan, mergeChanges } from './merge-changes.js';
+import { namesOf, type PrivateGitPlace } from './open-private-git.js';
+import { PrivateGit } from './private-git.js';
+import { type RestoreOutcome, restoreFiles } from './restore-files.js';
+import { SnapshotStore, snapshotTree } from './snapshot-store.js';
+
+export interface TreeCopyOptions {
+  /** The repository's directory; its `root` is what is copied. */
+  place: PrivateGitPlace;
+  locks: FileLocks;
+  journal: Journal;
+  /** Where the copy is, or will be. */
+  directory: string;
+  /** Names its index and its reference in the private repository. */
+  id: string;
+}
+
+/**
+ * A copy of a repository's files in another directory, and the way back for what was changed there. Both sides are
+ * trees of the private repository of snapshots, so neither a hook nor a filter of anybody runs, and the person's
+ * repository is never written.
+ */
+export class TreeCopy {
+  readonly #options: TreeCopyOptions;
+  readonly #store: SnapshotStore;
+
+  constructor(options: TreeCopyOptions) {
+    this.#options = options;
+    this.#store = new SnapshotStore(options.place, options.locks);
+  }
+
+  /** Writes the files as they are now, or as they are in the last commit. Returns the tree that the copy started from. */
+  async create(from: 'now' | 'commit', signal: AbortSignal): Promise<{ base: string; objects?: string }> {
+    const { place, directory } = this.#options;
+    const own = (await enclosingRepository(place.root))?.own;
+    const git = await this.#store.git(signal);
+    const head = own && (await this.#head(git, dirname(own.index), signal));
+    if (from === 'commit' && head === undefined)
+      throw new ToolError('execution_failed', 'There is no commit yet to start from.');
+    const base = from === 'commit' ? await this.#committed(git, head ?? '', signal) : await this.#now(signal);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(this.#reference(git), `${base}\n`, { mode: 0o600 });
+    const copy = this.#copy(git);
+    await copy.run(['read-tree', base], { signal, borrows: true });
+    await copy.run(['checkout-index', '--all', '--force', '--quiet', '--index'], { signal, borrows: true });
+    if (own === undefined) return { base };
+    await this.#repository(own.objects, head, signal);
+    return { base, objects: own.objects };
+  }
+
+  async changes(base: string, signal: AbortSignal): Promise<CopyChanges> {
+    const git = await this.#store.git(signal);
+    const { directory } = this.#options;
+    const { tree, leftOut } = await snapshotTree(this.#copy(git), { own: join(directory, '.git'), signal });
+    return { tree, leftOut, files: await this.#store.differences({ tree: base }, { tree }, signal) };
+  }
+
+  /** A patch for `git apply`. */
+  async patch(base: string, tree: string, paths: readonly string[], signal: AbortSignal): Promise<string> {
+    if (paths.length === 0) return '';
+    const git = await this.#store.git(signal);
+    const args = ['diff-tree', '-r', '-p', '--binary', '--full-index', '--no-renames', '--no-ext-diff'];
+    const named = paths.length > 500 ? [] : ['--', ...paths.map((path) => `:(literal)${path}`)];
+    const output = await git.run([...args, '--no-textconv', base, tree, ...named], { signal, borrows: true });
+    return output.toString('utf8');
+  }
+
+  /** Compares the changes with the original as it is now. Changes nothing. */
+  async plan(base: string, changes: CopyChanges, signal: AbortSignal): Promise<MergePlan> {
+    const now = await this.#store.take(signal);
+    const git = await this.#store.git(signal);
+    return mergeChanges({ store: this.#store, git, base: { tree: base }, now, changes }, signal);
+  }
+
+  /** Carries out a plan that a person or a rule has approved. Each write is in the journal. */
+  apply({ files }: MergePlan, signal: AbortSignal): Promise<RestoreOutcome[]> {
+    const { place, locks, journal } = this.#options;
+    const parts = { root: place.root, store: this.#store, locks, journal, tool: 'apply_changes' };
+    return restoreFiles(parts, files, signal);
+  }
+
+  /** Removes what the private repository keeps for this copy, and the snapshots of a session that worked in `workspace`. */
+  async forget(workspace: string, signal: AbortSignal): Promise<void> {
+    await rm(this.#options.place.home.file(...namesOf(workspace)), { recursive: true, force: true });
+    const git = await this.#store.git(signal);
+    const { index } = this.#copy(git).options;
+    for (const path of [index, `${index}.lock`, this.#reference(git)]) await rm(path, { force: true });
+  }
+
+  #copy(git: PrivateGit): PrivateGit {
+    const { directory, id } = this.#options;
+    const index = join(git.options.directory, `index-copy-${id}`);
+    return new PrivateGit({ ...git.options, root: directory, workTree: directory, index });
+  }
+
+  /** Its name has no time in it, so it stays until it is removed. */
+  #reference(git: PrivateGit): string {
+    return join(git.options.directory, 'refs', 'lathe', `copy-${this.#options.id}`);
+  }
+
+  async #now(signal: AbortSignal): Promise<string> {
+    return (await this.#store.take(signal)).tree;
+  }
+
+  async #head(git: PrivateGit, directory: string, signal: AbortSignal): Promise<string | undefined> {
+    const theirs = new PrivateGit({ ...git.options, directory });
+    const found = await theirs.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], { signal, codes: [0, 1] });
+    return found.toString('latin1').trim() || undefined;
+  }
+
+  /** The tree of a commit. What is in the private repository must not depend on objects that may go away. */
+  async #committed(git: PrivateGit, head: string, signal: AbortSignal): Promise<string> {
+    const found = await git.run(['rev-parse', `${head}^{tree}`], { signal, borrows: true });
+    return found.toString('latin1').trim();
+  }
+
+  /** A repository of the copy's own, with its own references, configuration and hooks, that reads objects of the original. */
+  async #repository(objects: string, head: string | undefined, signal: AbortSignal): Promise<void> {
+    const { directory, id, place } = this.#options;
+    const path = join(directory, '.git');
+    const branch = `refs/heads/lathe/${id}`;
+    for (const name of ['objects/info', 'refs/heads/lathe', 'info'])
+      await mkdir(join(path, name), { recursive: true, mode: 0o700 });
+    await writeFile(join(path, 'HEAD'), `ref: ${branch}\n`);
+    await writeFile(join(path, 'config'), configuration);
+    await writeFile(join(path, 'objects/info/alternates'), `${objects}\n`);
+    const common = dirname(objects);
+    if (existsSync(join(common, 'shallow'))) await copyFile(join(common, 'shallow'), join(path, 'shallow'));
+    const exclude = await readFile(join(common, 'info/exclude')).catch(() => undefined);
+    if (exclude) await writeFile(join(path, 'info/exclude'), exclude);
+    if (head === undefined) return;
+    await writeFile(join(path, branch), `${head}\n`);
+    const { options } = await this.#store.git(signal);
+    const own = new PrivateGit({
+      ...options,
+      directory: path,
+      root: directory,
+      workTree: directory,
+      index: join(path, 'index'),
+      excludesFile: place.excludesFile,
+    });
+    await own.run(['read-tree', 'HEAD'], { signal });
+  }
+}
+
+const configuration = `[core]
+	repositoryFormatVersion = 0
+	fileMode = ${process.platform !== 'win32'}
+	bare = false
+	logAllRefUpdates = true
+`;
