@@ -1,0 +1,16 @@
+/** A client for `lathe serve --agent`. Needs nothing but `fetch`, so it works in Node and in browsers. */
+
+export { apiSchemas } from './api-schemas.js';
+export type {
+  ApiMessage,
+  ApiSession,
+  FileChange,
+  NumberedEvent,
+  Question,
+  QuestionAnswer,
+  SentAgentEvent,
+  SessionEvent,
+  SessionSettings,
+  SessionUsage,
+} from './api-types.js';
+export { ApiError, type ClientOptions, LatheClient } from './client.js';
