@@ -22,6 +22,7 @@ testLayers(
     { name: 'headless', beside: 'front end' },
     { name: 'tui', beside: 'front end' },
     { name: 'view', beside: 'front end' },
+    { name: 'server', beside: 'front end' },
     { name: 'demo' },
     { name: 'commands' },
     { name: 'run' },

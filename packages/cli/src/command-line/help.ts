@@ -20,7 +20,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe undo [n]                   undo the last n file changes made here by tools (--list shows them)
   lathe mcp add|list|remove|test|auth   manage MCP servers
   lathe plugin add|list|remove|update   manage plugins: skills, MCP servers, commands, subagents, hooks
-  lathe serve                      offer the tools as an MCP server (stdio, or --http)
+  lathe serve                      offer the tools as an MCP server (stdio, or --http), or the agent (--agent)
   lathe trust [dir]                trust the settings, commands and servers of a folder (--list, --remove)
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
   lathe doctor [--json]            check the setup and say how to fix problems
@@ -125,6 +125,7 @@ Claude Code are read. Nothing runs at installation. Servers, hooks and tools of 
 A scripted model works on a scratch project with the real tools. You answer its questions, or --yes answers all of them.
 The project is removed at the end; your files, settings and keys are not used. --record writes the screen as an SVG.`,
   serve: `lathe [flags] serve [--tools NAME,…] [--http [--port N] [--token-file FILE]]
+lathe [flags] serve --agent [--port N] [--token-file FILE]
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
 current directory or --cwd DIR. --tools offers these tools instead, also those of servers, commands and files. With
@@ -134,7 +135,11 @@ LATHE_SERVE_TOKEN, or a new one that is printed at the start. The usual rules ap
 call that needs approval is put to the person through the client. If the client cannot ask, the call is denied unless a
 rule, --allowed-tools or --approval-mode allows it.
 
-  lathe --cwd ~/project --approval-mode auto-edit serve`,
+With --agent it offers the agent itself over HTTP on 127.0.0.1: sessions, prompts, events, questions. It prints one line
+with the address and the token. docs/server.md says what programs can do with it.
+
+  lathe --cwd ~/project --approval-mode auto-edit serve
+  lathe serve --agent --port 4096`,
   trust: `lathe trust [dir]            trust a folder (default: this one)
 lathe trust --yes [dir]      also approve its commands and servers, without asking
 lathe trust --list           list trusted and distrusted folders

@@ -4,6 +4,7 @@ import { visibleText } from '@lathe/core/host';
 import { type Flags, resumeOf } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
+import { ignoredSettings, ignoredSettingsNote } from '../startup/ignored-settings.js';
 import { openRecording } from '../startup/model-recording.js';
 import { discoverTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
@@ -77,7 +78,8 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const model = await openModel(lathe, flags, recording, signal);
   if (typeof model === 'string') return emptyOutcome('no-model', model, startedAt);
   await discoverTools(lathe, io, signal);
-  reportIgnoredSettings(lathe, io);
+  const ignored = ignoredSettingsNote(lathe);
+  if (ignored !== undefined) io.err(`lathe: ${ignored}`);
   const requests = { count: 0 };
   const sideModel = await openSideModel(lathe, recording, signal);
   const options = {
@@ -155,17 +157,6 @@ async function checkAnswer(
   const again = jsonAnswer.check(second.text);
   if ('value' in again) return { ...both, value: again.value };
   return { ...both, reason: 'bad-answer', message: `The answer does not match the schema: ${again.problem}` };
-}
-
-function reportIgnoredSettings(lathe: Pick<AgentLathe, 'loaded'>, io: Io): void {
-  const ignored = ignoredSettings(lathe);
-  if (ignored.length > 0)
-    io.err(`lathe: this folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`);
-}
-
-function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[] {
-  if (loaded.isTrusted) return [];
-  return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
 
 /** Denies every request and counts them for the exit code. A tool's question is none: the tool can do without an answer. */

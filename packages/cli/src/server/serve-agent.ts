@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { apiSchemas } from '@lathe/agent/client';
+import { describeMismatch, readBody, serveLoopback } from '@lathe/core/host';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
+import { LiveSessions } from './live-sessions.js';
+import { openApi } from './openapi.js';
+import { Rejection } from './rejection.js';
+import { type Route, routes } from './routes.js';
+
+export interface ServeAgentOptions {
+  flags: Flags;
+  io: Io;
+  port: number;
+  /** By default a new random one. */
+  token?: string;
+  onListening: (origin: string, token: string) => void;
+  /** The page at `/`. It holds no secrets, so it needs no token. */
+  page?: () => Promise<string>;
+  absenceMs?: number;
+}
+
+/** As much as a prompt on stdin. */
+const maxBodyBytes = 8 * 1024 * 1024;
+
+/** Serves the agent to local programs that have the token until `signal` aborts. Nothing keeps running afterwards. */
+export async function serveAgent(options: ServeAgentOptions, signal: AbortSignal): Promise<void> {
+  const { io, port, token, onListening, page } = options;
+  const sessions = new LiveSessions(options, signal);
+  const isPage = ({ method, url }: IncomingMessage) => page !== undefined && method === 'GET' && url === '/';
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (page && isPage(request)) return sendPage(response, await page());
+    try {
+      await answer(request, response, sessions, signal);
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      // What was not read of a body must not be taken for the next request.
+      if (!request.complete) response.setHeader('connection', 'close');
+      send(response, error.status, errorBody(error.message));
+    }
+  };
+  const log = (message: string) => io.err(`lathe: ${message}`);
+  const close = () => sessions.closeAll();
+  const server = {
+    port,
+    ...(token !== undefined && { token }),
+    onListening,
+    isPublic: isPage,
+    handle,
+    errorBody,
+    log,
+    close,
+  };
+  await serveLoopback(server, signal);
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  sessions: LiveSessions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  if (request.method === 'GET' && pathname === '/openapi.json')
+    return send(response, 200, JSON.stringify(openApi(routes)));
+  const { route, params } = findRoute(request.method ?? '', pathname);
+  const body = await bodyFor(route, request);
+  const after = Number(request.headers['last-event-id'] ?? searchParams.get('after') ?? 0);
+  const lastEventId = Number.isSafeInteger(after) && after > 0 ? after : 0;
+  const { id = '', questionId = '' } = params;
+  const result = await route.run({ sessions, id, questionId, body, lastEventId, response, signal });
+  if (route.isStream) return;
+  send(response, route.status, typeof result === 'string' ? result : JSON.stringify(result));
+}
+
+function findRoute(method: string, pathname: string): { route: Route; params: Record<string, string> } {
+  const here = routes.flatMap((route) => {
+    const names = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[\\w-]+)');
+    const match = new RegExp(`^${names}$`).exec(pathname);
+    return match ? [{ route, params: { ...match.groups } }] : [];
+  });
+  const found = here.find(({ route }) => route.method === method);
+  if (found) return found;
+  if (here.length === 0) throw new Rejection(404, 'Not found; /openapi.json lists what there is');
+  throw new Rejection(405, `Use ${here.map(({ route }) => route.method).join(' or ')} here`);
+}
+
+async function bodyFor({ body, isBodyOptional }: Route, request: IncomingMessage): Promise<unknown> {
+  // Without a body nothing is read, so a long one ends with the connection.
+  if (body === undefined) return undefined;
+  const parsed = await readBody(request, maxBodyBytes);
+  if (!parsed.ok) throw new Rejection(400, `The body cannot be parsed: ${parsed.problem}`);
+  if (parsed.value === undefined && isBodyOptional) return undefined;
+  // A page of another origin can send forms and plain text without asking, but not JSON.
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+    throw new Rejection(415, 'The body must be JSON, with the content type application/json');
+  const problem = describeMismatch(apiSchemas[body], parsed.value);
+  if (problem !== null) throw new Rejection(400, problem);
+  return parsed.value;
+}
+
+function errorBody(message: string): string {
+  return JSON.stringify({ error: { message } });
+}
+
+function send(response: ServerResponse, status: number, json?: string): void {
+  const headers = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  if (json === undefined) response.writeHead(status).end();
+  else response.writeHead(status, headers).end(json);
+}
+
+function sendPage(response: ServerResponse, page: string): void {
+  response.writeHead(200, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': "frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(page);
+}
