@@ -480,6 +480,7 @@ export const fixed = {
   ],
   Terminal: [
     ['cli/src/headless/read-prompt.ts', 'maxBytes', 'Bytes of a prompt from stdin'],
+    ['cli/src/headless/stream-messages.ts', 'maxLineBytes', 'Bytes of a line on stdin with `stream-json`'],
     ['cli/src/headless/json-output.ts', 'maxResultCharacters', 'Characters of one result in `stream-json`'],
     ['cli/src/commands/call.ts', 'maxInputBytes', 'Bytes of the parameters of `lathe call` from stdin'],
     ['cli/src/completion/completions.ts', 'maxCandidates', 'Lines of a completion'],

@@ -26,6 +26,7 @@ export { fetchPlugin, type PluginSource, parseSource } from './plugins/fetch-plu
 export { type InstalledPlugin, InstalledPlugins } from './plugins/installed-plugins.js';
 export { filesHash, type PluginFiles, readTree } from './plugins/plugin-files.js';
 export { ownFolder, readPlugin } from './plugins/read-plugin.js';
+export { LineBuffer } from './mcp/client/line-buffer.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';
 export type { Exposure } from './policy/exposure.js';
@@ -51,6 +52,7 @@ export { showSetting } from './settings/show-setting.js';
 export { closestNames } from './text/closest-names.js';
 export { parseFrontMatter } from './text/front-matter.js';
 export { parseArguments } from './text/parse-arguments.js';
+export { parseBoundedJson } from './text/parse-json.js';
 export { redact, redactedJson } from './text/redact.js';
 export { boundsProblem, describeMismatch } from './text/schema/json-schema.js';
 export { schemaProblem } from './text/schema/schema-check.js';

@@ -11,6 +11,7 @@ export const sandboxModes = ['required', 'auto', 'off'] as const;
 /** The levels of `model.effort`, here again so that the code of models is not loaded with every command. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export const outputFormats = ['text', 'json', 'stream-json'] as const;
+export const inputFormats = ['text', 'stream-json'] as const;
 
 /** The parsed command line. */
 export interface Invocation {
@@ -31,6 +32,7 @@ export interface Flags {
   screenReader: boolean;
   approvalMode?: (typeof approvalModes)[number];
   outputFormat?: (typeof outputFormats)[number];
+  inputFormat?: (typeof inputFormats)[number];
   prompt?: string;
   cwd?: string;
   model?: string;
@@ -61,6 +63,7 @@ const options = {
   'screen-reader': { type: 'boolean' },
   'approval-mode': { type: 'string' },
   'output-format': { type: 'string', short: 'o' },
+  'input-format': { type: 'string' },
   prompt: { type: 'string', short: 'p' },
   cwd: { type: 'string' },
   model: { type: 'string', short: 'm' },
@@ -113,6 +116,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     allowedTools: (values['allowed-tools'] ?? []).flatMap(splitRules),
     ...approvalMode(values),
     ...optional('outputFormat', oneOf('--output-format', values['output-format'], outputFormats)),
+    ...optional('inputFormat', oneOf('--input-format', values['input-format'], inputFormats)),
     ...optional('prompt', values.prompt),
     ...optional('cwd', values.cwd),
     ...optional('model', values.model),
@@ -138,7 +142,7 @@ export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
 }
 
 function parse(args: readonly string[]) {
-  return parseFlags(args.map(withEmptyResume), options);
+  return parseFlags(args.map(withEmptyValue), options);
 }
 
 /** The flags and operands of a command that has its own. */
@@ -155,11 +159,12 @@ export function parseFlags<const T extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-/** `--resume` without an id: the person chooses a session. */
-function withEmptyResume(arg: string, index: number, args: readonly string[]): string {
+/** `--resume` without an id: the person chooses a session. `-p` without words: the prompt comes from stdin. */
+function withEmptyValue(arg: string, index: number, args: readonly string[]): string {
   const next = args[index + 1];
-  const isAlone = (arg === '--resume' || arg === '-r') && (next === undefined || next.startsWith('-'));
-  return isAlone ? '--resume=' : arg;
+  const isAlone = next === undefined || next.startsWith('-');
+  if (isAlone && (arg === '--resume' || arg === '-r')) return '--resume=';
+  return isAlone && (arg === '--prompt' || arg === '-p') ? '--prompt=' : arg;
 }
 
 /** `lathe [flags] mcp …`: everything after the command belongs to it. */

@@ -36,6 +36,7 @@ Flags
   --trust                          trust this folder for this run
   --sandbox MODE                   required | auto | off, for commands
   -o, --output-format FORMAT       text | json | stream-json, with -p
+  --input-format FORMAT            text | stream-json: prompts, answers and control messages on stdin, one per line
   --include-partial-messages       with stream-json: also print pieces of answers as they arrive
   --json-schema SCHEMA             answer with JSON that matches this schema (inline or a file), with -p
   --max-turns N, --max-tokens N, --max-minutes N

@@ -1,16 +1,14 @@
-import { type AgentLathe, openSession, type Session } from '@lathe/agent';
+import type { AgentLathe, Session } from '@lathe/agent';
 import type { ApiSession, FileChange, SessionEvent, SessionSettings, SessionUsage } from '@lathe/agent/client';
-import { chooseModel } from '@lathe/agent/models';
 import { toParts } from '@lathe/core';
 import type { Flags } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 import { runCalls } from '../drivers/run-calls.js';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
-import { ignoredSettingsNote } from '../startup/ignored-settings.js';
-import { openRecording } from '../startup/model-recording.js';
-import { discoverTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
-import { openModel, openSideModel } from '../startup/open-model.js';
+import { openChosenSession } from '../startup/open-chosen-session.js';
+import { openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { switchModel } from '../startup/open-model.js';
 import { EventLog } from './event-log.js';
 import { OpenQuestions } from './open-questions.js';
 import { Person } from './person.js';
@@ -68,18 +66,11 @@ export class LiveSession {
     const lathe = await openLathe(flags, io, { approver: person, asker: person, elicit: person.elicit });
     try {
       person.isTrusted = lathe.loaded.isTrusted;
-      const recording = openRecording(flags, lathe, io.cwd);
-      const model = await openModel(lathe, flags, recording, signal);
-      if (typeof model === 'string') throw new Rejection(503, model);
-      await discoverTools(lathe, io, signal);
-      const sideModel = await openSideModel(lathe, recording, signal);
-      const session = await openSession(lathe, {
-        model,
-        ...(sideModel && { sideModel }),
-        ...(resume !== undefined && { resume: { id: resume } }),
-      });
-      const ignored = ignoredSettingsNote(lathe);
-      const notes = [...lathe.problems, ...(ignored === undefined ? [] : [ignored]), ...session.notes];
+      const chosen = { flags, io, ...(resume !== undefined && { resume: { id: resume } }) };
+      const found = await openChosenSession(lathe, chosen, signal);
+      if (typeof found === 'string') throw new Rejection(503, found);
+      const { session } = found;
+      const notes = [...lathe.problems, ...found.notes];
       opened.session = new LiveSession({ log, questions, session, lathe, notes, absenceMs });
       return opened.session;
     } catch (error) {
@@ -112,8 +103,10 @@ export class LiveSession {
     };
   }
 
+  /** The conversation so far. */
   get messages() {
-    return this.#session.agent.history.map(({ role, parts }) => ({ role, parts }));
+    const messages = this.#session.agent.history.map(({ role, parts }) => ({ role, parts }));
+    return { messages, lastEventId: this.log.lastId };
   }
 
   get usage(): SessionUsage {
@@ -146,7 +139,7 @@ export class LiveSession {
   }
 
   /** Starts work and returns at once. */
-  prompt(text: string): void {
+  prompt(text: string): ApiSession {
     if (this.#turn) throw new Rejection(409, 'The session is at work. Steer or cancel it, or wait.');
     const stop = new AbortController();
     this.#title ||= text.trim().slice(0, 200);
@@ -156,34 +149,33 @@ export class LiveSession {
     });
     this.#turn = { stop, done };
     this.#update();
+    return this.info;
   }
 
   /** Adds to the work in progress. */
-  steer(text: string): void {
+  steer(text: string): ApiSession {
     if (!this.#turn) throw new Rejection(409, 'The session is not at work. Send a prompt.');
     void this.#session.steer(text).then((isDelivered) => this.report({ type: 'steer-end', text, isDelivered }));
+    return this.info;
   }
 
   /** Ends the work in progress; resolves when it has ended. */
-  async cancel(): Promise<void> {
+  async cancel(): Promise<ApiSession> {
     this.#turn?.stop.abort(new Error('cancelled'));
     await this.#turn?.done;
+    return this.info;
   }
 
-  async change({ mode, model, effort }: SessionSettings, signal: AbortSignal): Promise<void> {
+  async change({ mode, model, effort }: SessionSettings, signal: AbortSignal): Promise<ApiSession> {
     const { agent } = this.#session;
-    if (model !== undefined) {
-      const { settings, loaded, home } = this.#lathe;
-      const sources = { name: model, settings: settings.model, env: loaded.env, home: home.path };
-      const choice = await chooseModel(sources, signal).catch((error: unknown) => {
+    if (model !== undefined)
+      await switchModel(this.#lathe, agent, model, signal).catch((error: unknown) => {
         throw new Rejection(422, errorMessage(error));
       });
-      if (choice.status === 'none') throw new Rejection(422, choice.setup.problem);
-      agent.model = choice.model;
-    }
     if (effort !== undefined) agent.effort = effort;
     if (mode !== undefined) this.#lathe.policy.mode = mode;
     this.#update();
+    return this.info;
   }
 
   /** Somebody looks at the session, so that its questions may wait. */

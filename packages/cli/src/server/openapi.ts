@@ -1,11 +1,13 @@
 import { apiSchemas } from '@lathe/agent/client';
 import type { Route, SchemaName } from './routes.js';
 
-const always = {
+const failures = {
   400: 'The body is not what the operation takes',
   401: 'The token is missing or wrong',
   403: 'The Host or Origin header is not that of this server',
   404: 'There is no such session',
+  409: 'Not now: the session is at work, or is not, or the question is answered',
+  422: 'There is no such model or answer',
   503: 'There is no model, or too much is open',
 };
 
@@ -32,39 +34,30 @@ export function openApi(routes: readonly Route[]): object {
   };
 }
 
-function operation({ name, path, summary, body, isBodyOptional, isStream, ...route }: Route): object {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, found = '']) => found);
-  const inPath = names.map((each) => ({ name: each, in: 'path', required: true, schema: { type: 'string' } }));
-  const schema = { type: 'integer', minimum: 0 };
-  const from = [
-    { name: 'Last-Event-ID', in: 'header', schema },
-    { name: 'after', in: 'query', schema },
-  ];
+function operation({ name, path, summary, body, isBodyOptional, isStream, result, status }: Route): object {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => parameter(each, 'path', 'string'));
+  const from = [parameter('Last-Event-ID', 'header', 'integer'), parameter('after', 'query', 'integer')];
+  const success = { description: 'Done', ...(result && { content: content(schemaOf(result), isStream) }) };
+  const failed = Object.entries(failures).map(([code, description]) => {
+    return [code, { description, content: content(reference('problem')) }];
+  });
   return {
     operationId: name,
     summary,
     parameters: [...inPath, ...(isStream ? from : [])],
     ...(body && { requestBody: { required: !isBodyOptional, content: content(reference(body)) } }),
-    responses: { [route.status]: success(route, isStream), ...failures(route.errors) },
+    responses: { [status ?? (result ? 200 : 204)]: success, ...Object.fromEntries(failed) },
   };
 }
 
-function success({ result, status }: Pick<Route, 'result' | 'status'>, isStream?: true): object {
-  if (result === undefined) return { description: 'Done' };
-  const schema = typeof result === 'string' ? reference(result) : listOf(result);
-  return { description: status === 202 ? 'Accepted' : 'Done', content: content(schema, isStream) };
+function parameter(name: string | undefined, place: 'path' | 'query' | 'header', type: 'string' | 'integer'): object {
+  return { name, in: place, ...(place === 'path' && { required: true }), schema: { type } };
 }
 
-function listOf({ list, as, more = {} }: Exclude<Route['result'], SchemaName | undefined>): object {
-  const properties = { [as]: { type: 'array', items: reference(list) }, ...more };
+function schemaOf(result: NonNullable<Route['result']>): object {
+  if (typeof result === 'string') return reference(result);
+  const properties = { [result.as]: { type: 'array', items: reference(result.list) }, ...result.more };
   return { type: 'object', required: Object.keys(properties), properties };
-}
-
-function failures(errors: Route['errors'] = {}): object {
-  const all = Object.entries({ ...always, ...errors });
-  return Object.fromEntries(
-    all.map(([status, description]) => [status, { description, content: content(reference('problem')) }]),
-  );
 }
 
 function content(schema: object, isStream?: true): object {

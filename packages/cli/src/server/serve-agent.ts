@@ -70,7 +70,11 @@ async function answer(
   const { id = '', questionId = '' } = params;
   const result = await route.run({ sessions, id, questionId, body, lastEventId, response, signal });
   if (route.isStream) return;
-  send(response, route.status, typeof result === 'string' ? result : JSON.stringify(result));
+  send(
+    response,
+    route.status ?? (route.result ? 200 : 204),
+    typeof result === 'string' ? result : JSON.stringify(result),
+  );
 }
 
 function findRoute(method: string, pathname: string): { route: Route; params: Record<string, string> } {

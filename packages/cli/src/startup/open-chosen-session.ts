@@ -1,0 +1,29 @@
+import { type AgentLathe, type OpenSessionOptions, openSession, type Session } from '@lathe/agent';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
+import { ignoredSettingsNote } from './ignored-settings.js';
+import { openRecording } from './model-recording.js';
+import { discoverTools } from './open-lathe.js';
+import { openModel, openSideModel } from './open-model.js';
+
+export interface ChosenSession {
+  session: Session;
+  /** For people: what is ignored, and what differs from when the session was left. */
+  notes: string[];
+}
+
+/** Opens a session with the model and the tools that flags and settings say, or says why there is no model. */
+export async function openChosenSession(
+  lathe: AgentLathe,
+  { flags, io, ...options }: { flags: Flags; io: Io } & Omit<OpenSessionOptions, 'model' | 'sideModel'>,
+  signal: AbortSignal,
+): Promise<ChosenSession | string> {
+  const recording = openRecording(flags, lathe, io.cwd);
+  const model = await openModel(lathe, flags, recording, signal);
+  if (typeof model === 'string') return model;
+  await discoverTools(lathe, io, signal);
+  const sideModel = await openSideModel(lathe, recording, signal);
+  const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...options });
+  const ignored = ignoredSettingsNote(lathe);
+  return { session, notes: [...(ignored === undefined ? [] : [ignored]), ...session.notes] };
+}
