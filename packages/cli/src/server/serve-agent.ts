@@ -93,6 +93,7 @@ async function bodyFor({ body, isBodyOptional }: Route, request: IncomingMessage
   // Without a body nothing is read, so a long one ends with the connection.
   if (body === undefined) return undefined;
   const parsed = await readBody(request, maxBodyBytes);
+  if (parsed === 'too-long') throw new Rejection(413, `The body has more than ${maxBodyBytes} bytes`);
   if (!parsed.ok) throw new Rejection(400, `The body cannot be parsed: ${parsed.problem}`);
   if (parsed.value === undefined && isBodyOptional) return undefined;
   // A page of another origin can send forms and plain text without asking, but not JSON.
