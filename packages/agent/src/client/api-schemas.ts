@@ -150,9 +150,6 @@ const problem = {
  * types of the client are all made from these.
  */
 export const apiSchemas = {
-  mode,
-  effort,
-  status,
   session,
   sessionSettings,
   promptText,

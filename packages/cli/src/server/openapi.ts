@@ -28,6 +28,12 @@ export function openApi(routes: readonly Route[]): object {
     security: [{ token: [] }],
     paths,
     components: {
+      responses: Object.fromEntries(
+        Object.entries(failures).map(([code, description]) => [
+          `error${code}`,
+          { description, content: content(reference('problem')) },
+        ]),
+      ),
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'What the server printed.' } },
       schemas: apiSchemas,
     },
@@ -38,9 +44,7 @@ function operation({ name, path, summary, body, isBodyOptional, isStream, result
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => parameter(each, 'path', 'string'));
   const from = [parameter('Last-Event-ID', 'header', 'integer'), parameter('after', 'query', 'integer')];
   const success = { description: 'Done', ...(result && { content: content(schemaOf(result), isStream) }) };
-  const failed = Object.entries(failures).map(([code, description]) => {
-    return [code, { description, content: content(reference('problem')) }];
-  });
+  const failed = Object.keys(failures).map((code) => [code, { $ref: `#/components/responses/error${code}` }]);
   return {
     operationId: name,
     summary,
