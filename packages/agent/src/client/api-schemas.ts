@@ -133,6 +133,7 @@ const event = {
   required: ['type'],
   properties: {
     type: { ...text, description: 'See docs/server.md for the types and what each holds.' },
+    time: { ...count, description: 'Milliseconds since 1970.' },
   },
   additionalProperties: true,
 } as const;

@@ -35,5 +35,5 @@ export type SessionEvent =
   /** The last event. */
   | { type: 'session-end' };
 
-/** An event and its number. A `gap` has that of the event before it. */
-export type NumberedEvent = SessionEvent & { id: number };
+/** An event, its number, and when it happened in milliseconds since 1970. A `gap` has the number of the event before it. */
+export type NumberedEvent = SessionEvent & { id: number; time?: number };

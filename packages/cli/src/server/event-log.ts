@@ -42,7 +42,7 @@ export class EventLog {
 
   add(event: AgentEvent | SessionEvent): void {
     const id = ++this.#lastId;
-    const json = eventJson(event);
+    const json = `{"time":${Date.now()},${eventJson(event).slice(1)}`;
     this.#replace(event, id);
     this.#events.push({ id, json });
     this.#chars += json.length;
