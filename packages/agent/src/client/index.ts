@@ -1,5 +1,6 @@
 /** A client for `lathe serve --agent`. Needs nothing but `fetch`, so it works in Node and in browsers. */
 
+export { type ApiOperation, apiOperations } from './api-operations.js';
 export { apiSchemas } from './api-schemas.js';
 export type {
   ApiMessage,
@@ -14,3 +15,4 @@ export type {
   SessionUsage,
 } from './api-types.js';
 export { ApiError, type ClientOptions, LatheClient } from './client.js';
+export { openApi } from './openapi.js';

@@ -61,12 +61,16 @@ export class LiveSession {
     const { flags, io, resume, absenceMs = defaultAbsenceMs } = options;
     const log = new EventLog();
     const opened: { session?: LiveSession } = {};
-    const questions = new OpenQuestions((event) => opened.session?.report(event));
+    const questions: OpenQuestions = new OpenQuestions((event) => {
+      if (opened.session) opened.session.report(event);
+      // Nobody can see it yet, so nobody could answer.
+      else if (event.type === 'question-add') queueMicrotask(() => questions.dismiss());
+    });
     const person = new Person(questions, io);
     const lathe = await openLathe(flags, io, { approver: person, asker: person, elicit: person.elicit });
     try {
       person.isTrusted = lathe.loaded.isTrusted;
-      const chosen = { flags, io, ...(resume !== undefined && { resume: { id: resume } }) };
+      const chosen = { flags, io, isAttended: true as const, ...(resume !== undefined && { resume: { id: resume } }) };
       const found = await openChosenSession(lathe, chosen, signal);
       if (typeof found === 'string') throw new Rejection(503, found);
       const { session } = found;
@@ -113,16 +117,14 @@ export class LiveSession {
     const { agent, model } = this.#session;
     const { usage, turns, cost } = agent.spending;
     const { inputTokens, outputTokens, cachedInputTokens } = usage;
-    const { contextTokens } = agent;
-    const window = { contextTokens, contextWindow: model.contextWindow };
-    return {
+    const spent = {
       turns,
       inputTokens,
       outputTokens,
       cachedInputTokens,
-      ...window,
       ...(cost !== undefined && { costCents: cost }),
     };
+    return { ...spent, contextTokens: agent.contextTokens, contextWindow: model.contextWindow };
   }
 
   /** The files that the tools of this session changed, those changed last first. */

@@ -70,12 +70,14 @@ export class LiveSessions {
   async remove(id: string): Promise<void> {
     const wasOpen = this.#open.has(id);
     if (wasOpen) await this.close(id);
-    try {
-      await (await this.#store()).remove(id);
-    } catch (error) {
-      // A session without a prompt has no transcript.
-      if (!wasOpen) throw new Rejection(404, errorMessage(error));
-    }
+    const store = await this.#store();
+    const isStored = (await store.list()).some((each) => each.id === id);
+    if (!wasOpen && !isStored) throw new Rejection(404, `There is no session ${id} in this directory`);
+    // A session without a prompt has no transcript.
+    if (!isStored) return;
+    await store.remove(id).catch((error: unknown) => {
+      throw new Rejection(409, errorMessage(error));
+    });
   }
 
   async closeAll(): Promise<void> {

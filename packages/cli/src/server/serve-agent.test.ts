@@ -184,6 +184,21 @@ test('a question of the model is answered by an option or in own words', async (
   expect(second).toContain('because of the sky');
 });
 
+test('tools of the project are looked for at the first prompt', async () => {
+  const listing = `touch listed; echo '[{"name":"greet","description":"Greets."}]'`;
+  const cwd = tempDirectory({
+    '.lathe/settings.json': JSON.stringify({ tools: { toolDiscoveryCommand: 'sh list.sh', toolCallCommand: 'echo' } }),
+    'list.sh': listing,
+  });
+  const { client, model } = await agentServer([{ text: 'hi' }], { cwd, flags: ['--trust'] });
+  const { id } = await client.createSession();
+  expect(existsSync(join(cwd, 'listed'))).toBe(false);
+  await client.prompt(id, 'go');
+  await until(client, id, 'prompt-end');
+  expect(existsSync(join(cwd, 'listed'))).toBe(true);
+  expect(JSON.stringify(model.requests[0]?.body['tools'])).toContain('greet');
+});
+
 test.skipIf(!canSeeProcesses)('the end of the server ends its work, and no process stays', async () => {
   const marker = `61.${process.pid}`;
   const { client, child, cwd, stop } = await agentServer([{ calls: [shell(`touch started; sleep ${marker}`)] }], {

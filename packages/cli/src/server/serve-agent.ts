@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { apiSchemas } from '@lathe/agent/client';
+import { type ApiOperation, apiOperations, apiSchemas, openApi } from '@lathe/agent/client';
 import { describeMismatch, readBody, serveLoopback } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
+import { handlers, type OperationName } from './handlers.js';
 import { LiveSessions } from './live-sessions.js';
-import { openApi } from './openapi.js';
 import { Rejection } from './rejection.js';
-import { type Route, routes } from './routes.js';
 
 export interface ServeAgentOptions {
   flags: Flags;
@@ -61,35 +60,37 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  if (request.method === 'GET' && pathname === '/openapi.json')
-    return send(response, 200, JSON.stringify(openApi(routes)));
-  const { route, params } = findRoute(request.method ?? '', pathname);
-  const body = await bodyFor(route, request);
+  if (request.method === 'GET' && pathname === '/openapi.json') return send(response, 200, JSON.stringify(openApi()));
+  const { name, params } = findOperation(request.method ?? '', pathname);
+  const operation: ApiOperation = apiOperations[name];
+  const body = await bodyFor(operation, request);
   const after = Number(request.headers['last-event-id'] ?? searchParams.get('after') ?? 0);
   const lastEventId = Number.isSafeInteger(after) && after > 0 ? after : 0;
   const { id = '', questionId = '' } = params;
-  const result = await route.run({ sessions, id, questionId, body, lastEventId, response, signal });
-  if (route.isStream) return;
+  const result = await handlers[name]({ sessions, id, questionId, body, lastEventId, response, signal });
+  if (operation.isStream) return;
   send(
     response,
-    route.status ?? (route.result ? 200 : 204),
+    operation.status ?? (operation.result ? 200 : 204),
     typeof result === 'string' ? result : JSON.stringify(result),
   );
 }
 
-function findRoute(method: string, pathname: string): { route: Route; params: Record<string, string> } {
-  const here = routes.flatMap((route) => {
-    const names = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[\\w-]+)');
-    const match = new RegExp(`^${names}$`).exec(pathname);
-    return match ? [{ route, params: { ...match.groups } }] : [];
-  });
-  const found = here.find(({ route }) => route.method === method);
-  if (found) return found;
+/** Patterns of the paths, in which `{name}` stands for any id. */
+const paths = Object.entries(apiOperations).map(([name, { method, path }]) => {
+  const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[\\w-]+)')}$`);
+  return { name: name as OperationName, method, pattern };
+});
+
+function findOperation(method: string, pathname: string): { name: OperationName; params: Record<string, string> } {
+  const here = paths.filter(({ pattern }) => pattern.test(pathname));
+  const found = here.find((each) => each.method === method);
+  if (found) return { name: found.name, params: { ...found.pattern.exec(pathname)?.groups } };
   if (here.length === 0) throw new Rejection(404, 'Not found; /openapi.json lists what there is');
-  throw new Rejection(405, `Use ${here.map(({ route }) => route.method).join(' or ')} here`);
+  throw new Rejection(405, `Use ${here.map((each) => each.method).join(' or ')} here`);
 }
 
-async function bodyFor({ body, isBodyOptional }: Route, request: IncomingMessage): Promise<unknown> {
+async function bodyFor({ body, isBodyOptional }: ApiOperation, request: IncomingMessage): Promise<unknown> {
   // Without a body nothing is read, so a long one ends with the connection.
   if (body === undefined) return undefined;
   const parsed = await readBody(request, maxBodyBytes);

@@ -12,16 +12,24 @@ export interface ChosenSession {
   notes: string[];
 }
 
+export interface ChosenOptions extends Omit<OpenSessionOptions, 'model' | 'sideModel'> {
+  flags: Flags;
+  io: Io;
+  /** Somebody can answer questions once the session is open. */
+  isAttended?: true;
+}
+
 /** Opens a session with the model and the tools that flags and settings say, or says why there is no model. */
 export async function openChosenSession(
   lathe: AgentLathe,
-  { flags, io, ...options }: { flags: Flags; io: Io } & Omit<OpenSessionOptions, 'model' | 'sideModel'>,
+  { flags, io, isAttended, ...options }: ChosenOptions,
   signal: AbortSignal,
 ): Promise<ChosenSession | string> {
   const recording = openRecording(flags, lathe, io.cwd);
   const model = await openModel(lathe, flags, recording, signal);
   if (typeof model === 'string') return model;
-  await discoverTools(lathe, io, signal);
+  // With somebody there, tools are looked for at the first prompt, when questions about them can be answered.
+  if (!isAttended) await discoverTools(lathe, io, signal);
   const sideModel = await openSideModel(lathe, recording, signal);
   const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...options });
   const ignored = ignoredSettingsNote(lathe);

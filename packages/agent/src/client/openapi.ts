@@ -1,5 +1,5 @@
-import { apiSchemas } from '@lathe/agent/client';
-import type { Route, SchemaName } from './routes.js';
+import { type ApiOperation, apiOperations, type SchemaName } from './api-operations.js';
+import { apiSchemas } from './api-schemas.js';
 
 const failures = {
   400: 'The body is not what the operation takes',
@@ -11,11 +11,11 @@ const failures = {
   503: 'There is no model, or too much is open',
 };
 
-/** The OpenAPI document of these operations. */
-export function openApi(routes: readonly Route[]): object {
+/** The OpenAPI document of the server. */
+export function openApi(): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes)
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  for (const [name, each] of Object.entries<ApiOperation>(apiOperations))
+    paths[each.path] = { ...paths[each.path], [each.method.toLowerCase()]: operation(name, each) };
   return {
     openapi: '3.1.0',
     info: {
@@ -40,7 +40,8 @@ export function openApi(routes: readonly Route[]): object {
   };
 }
 
-function operation({ name, path, summary, body, isBodyOptional, isStream, result, status }: Route): object {
+function operation(name: string, described: ApiOperation): object {
+  const { path, summary, body, isBodyOptional, isStream, result, status } = described;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => parameter(each, 'path', 'string'));
   const from = [parameter('Last-Event-ID', 'header', 'integer'), parameter('after', 'query', 'integer')];
   const success = { description: 'Done', ...(result && { content: content(schemaOf(result), isStream) }) };
@@ -58,7 +59,7 @@ function parameter(name: string | undefined, place: 'path' | 'query' | 'header',
   return { name, in: place, ...(place === 'path' && { required: true }), schema: { type } };
 }
 
-function schemaOf(result: NonNullable<Route['result']>): object {
+function schemaOf(result: NonNullable<ApiOperation['result']>): object {
   if (typeof result === 'string') return reference(result);
   const properties = { [result.as]: { type: 'array', items: reference(result.list) }, ...result.more };
   return { type: 'object', required: Object.keys(properties), properties };
