@@ -72,15 +72,16 @@ async function follow(server, stub) {
   const before = peakMb(child.pid);
   const following = delays(server, `${path}/events`, (block) => block.includes('"type":"prompt-end"'));
   await send('POST', `${path}/prompt`, { text: 'go' });
-  let isDone = false;
+  const done = { isReached: false };
   const changing = (async () => {
-    for (let count = 0; !isDone; count++) {
+    for (let count = 0; ; count++) {
+      if (done.isReached) return;
       await (await send('PATCH', path, { effort: count % 2 ? 'low' : 'high' })).text();
       await wait(5);
     }
   })();
   const found = await following;
-  isDone = true;
+  done.isReached = true;
   await changing;
   await send('POST', `${path}/close`);
   return {

@@ -119,23 +119,29 @@ export class LatheClient {
     { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<NumberedEvent> {
     let last = after;
-    while (!signal?.aborted) {
+    for (;;) {
       try {
-        const response = await this.#fetch('GET', `/${id}/events`, {
-          headers: { 'last-event-id': String(last) },
-          ...(signal && { signal }),
-        });
-        if (!response.body) return;
-        for await (const { id: number, data } of sseEvents(response.body)) {
-          last = Number(number || last);
-          const event = { ...JSON.parse(data), id: last } as NumberedEvent;
+        for await (const event of this.#connect(id, last, signal)) {
+          last = event.id;
           yield event;
           if (event.type === 'session-end') return;
         }
       } catch (error) {
         if (error instanceof ApiError) throw error;
       }
-      if (!signal?.aborted) await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+      if (signal?.aborted) return;
+      await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+    }
+  }
+
+  async *#connect(id: string, after: number, signal?: AbortSignal): AsyncGenerator<NumberedEvent> {
+    const headers = { 'last-event-id': String(after) };
+    const { body } = await this.#fetch('GET', `/${id}/events`, { headers, ...(signal && { signal }) });
+    let last = after;
+    for await (const { id: number, data } of body ? sseEvents(body) : []) {
+      last = Number(number || last);
+      const event: NumberedEvent = { ...JSON.parse(data), id: last };
+      yield event;
     }
   }
 
@@ -143,14 +149,27 @@ export class LatheClient {
     const response = await this.#fetch(method, path, {
       ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     });
-    return response.status === 204 ? (undefined as T) : ((await response.json()) as T);
+    // An answer without content has no type.
+    return JSON.parse((await response.text()) || 'null');
   }
 
-  async #fetch(method: string, path: string, init: RequestInit & { headers?: Record<string, string> }) {
+  async #fetch(
+    method: string,
+    path: string,
+    init: { headers?: Record<string, string>; body?: string; signal?: AbortSignal },
+  ) {
     const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
     const response = await fetch(`${this.#origin}/v1/sessions${path}`, { ...init, method, headers });
     if (response.ok) return response;
-    const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
-    throw new ApiError(response.status, error?.message ?? response.statusText);
+    throw new ApiError(response.status, messageIn(await response.text()) ?? response.statusText);
+  }
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    return JSON.parse(text).error.message;
+  } catch {
+    // Not an answer of the server itself.
+    return undefined;
   }
 }

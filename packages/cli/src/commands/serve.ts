@@ -45,8 +45,7 @@ function parse(operands: readonly string[], { cwd }: Io) {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number up to 65535, not ${JSON.stringify(port)}`);
   if (agent && (http || tools)) throw new UsageError('--agent serves the agent; --http and --tools are for its tools');
-  if (!http && !agent && port !== '0') throw new UsageError('--port needs --http or --agent');
-  if (!http && !agent && tokenFile !== undefined) throw new UsageError('--token-file needs --http or --agent');
+  if (!http && !agent) assertNone({ '--port': port !== '0', '--token-file': tokenFile !== undefined });
   return {
     isAgent: agent,
     isHttp: http,
@@ -54,6 +53,11 @@ function parse(operands: readonly string[], { cwd }: Io) {
     tools: tools?.flatMap((names) => names.split(',')).filter((name) => name !== ''),
     tokenFile: tokenFile && resolve(cwd, tokenFile),
   };
+}
+
+function assertNone(given: Record<string, boolean>): void {
+  for (const [flag, isGiven] of Object.entries(given))
+    if (isGiven) throw new UsageError(`${flag} needs --http or --agent`);
 }
 
 function parseFlags(operands: readonly string[]) {

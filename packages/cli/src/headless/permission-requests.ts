@@ -41,7 +41,7 @@ export class PermissionRequests implements Approver {
   /** Nobody answers any more. */
   close(): void {
     this.canAsk = false;
-    for (const settle of [...this.#waiting.values()]) settle(undefined);
+    for (const settle of this.#waiting.values()) settle(undefined);
   }
 
   async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<Json | undefined> {

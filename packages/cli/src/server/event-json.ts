@@ -1,6 +1,5 @@
 import type { AgentEvent } from '@lathe/agent';
 import type { SessionEvent } from '@lathe/agent/client';
-import type { Confirmation, Display } from '@lathe/core';
 
 const maxStringChars = 65_536;
 const maxEventChars = 1_000_000;
@@ -21,34 +20,20 @@ export function smallJson(value: unknown): string {
 }
 
 function sent(event: AgentEvent | SessionEvent): object {
-  switch (event.type) {
-    case 'subagent-event':
-      return { ...event, event: sent(event.event) };
-    case 'call-output':
-      return { ...event, display: withoutFiles(event.display) };
-    case 'call-end': {
-      const { returnDisplay, ...rest } = event.outcome;
-      const outcome = {
-        ...rest,
-        returnDisplay: withoutFiles(returnDisplay),
-        llmContent: undefined,
-        response: undefined,
-      };
-      return { ...event, outcome };
-    }
-    case 'compaction-end':
-      return { ...event, compaction: { ...event.compaction, history: undefined } };
-    case 'question-add': {
-      const { confirmation } = event.question;
-      return { ...event, question: { ...event.question, confirmation: withoutFiles(confirmation as Confirmation) } };
-    }
-    default:
-      return event;
+  if (event.type === 'subagent-event') return { ...event, event: sent(event.event) };
+  if (event.type === 'call-output') return { ...event, display: withoutFiles(event.display) };
+  if (event.type === 'compaction-end') return { ...event, compaction: { ...event.compaction, history: undefined } };
+  if (event.type === 'call-end') {
+    const returnDisplay = withoutFiles(event.outcome.returnDisplay);
+    return { ...event, outcome: { ...event.outcome, returnDisplay, llmContent: undefined, response: undefined } };
   }
+  if (event.type !== 'question-add') return event;
+  const { question } = event;
+  return { ...event, question: { ...question, confirmation: withoutFiles(question.confirmation) } };
 }
 
 /** A diff shows what changes; the files before and after can be large. */
-function withoutFiles(shown: Display | Confirmation | undefined): unknown {
-  if (typeof shown !== 'object' || !('fileDiff' in shown)) return shown;
+function withoutFiles(shown: unknown): unknown {
+  if (typeof shown !== 'object' || shown === null || !('fileDiff' in shown)) return shown;
   return { ...shown, originalContent: undefined, newContent: undefined };
 }

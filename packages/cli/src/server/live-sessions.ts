@@ -25,7 +25,10 @@ export class LiveSessions {
   async list(): Promise<ApiSession[]> {
     const open = [...this.#open.values()].map(({ info }) => info);
     const stored = (await (await this.#store()).list()).filter(({ id }) => !this.#open.has(id));
-    const all = [...open, ...stored.map(({ path: _, cwd: _cwd, ...rest }) => ({ ...rest, status: 'stored' as const }))];
+    const all = [
+      ...open,
+      ...stored.map(({ path: _path, cwd: _cwd, ...rest }) => ({ ...rest, status: 'stored' as const })),
+    ];
     return all.sort((a, b) => (a.updated < b.updated ? 1 : -1));
   }
 

@@ -69,6 +69,6 @@ export class OpenQuestions {
 
   /** Ends all questions without an answer. */
   dismiss(): void {
-    for (const { settle } of [...this.#waiting.values()]) settle(undefined);
+    for (const { settle } of this.#waiting.values()) settle(undefined);
   }
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiOperation, apiOperations, apiSchemas, openApi } from '@lathe/agent/client';
+import type { JsonSchema } from '@lathe/core';
 import { describeMismatch, readBody, serveLoopback } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
-import { handlers, type OperationName } from './handlers.js';
+import { type ApiBody, handlers, type OperationName } from './handlers.js';
 import { LiveSessions } from './live-sessions.js';
 import { Rejection } from './rejection.js';
 
@@ -64,10 +65,16 @@ async function answer(
   const { name, params } = findOperation(request.method ?? '', pathname);
   const operation: ApiOperation = apiOperations[name];
   const body = await bodyFor(operation, request);
-  const after = Number(request.headers['last-event-id'] ?? searchParams.get('after') ?? 0);
-  const lastEventId = Number.isSafeInteger(after) && after > 0 ? after : 0;
   const { id = '', questionId = '' } = params;
-  const result = await handlers[name]({ sessions, id, questionId, body, lastEventId, response, signal });
+  const result = await handlers[name]({
+    sessions,
+    id,
+    questionId,
+    body,
+    lastEventId: lastEvent(request, searchParams),
+    response,
+    signal,
+  });
   if (operation.isStream) return;
   send(
     response,
@@ -76,11 +83,15 @@ async function answer(
   );
 }
 
+const isOperation = (name: string): name is OperationName => name in handlers;
+
 /** Patterns of the paths, in which `{name}` stands for any id. */
-const paths = Object.entries(apiOperations).map(([name, { method, path }]) => {
-  const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[\\w-]+)')}$`);
-  return { name: name as OperationName, method, pattern };
-});
+const paths = Object.keys(apiOperations)
+  .filter(isOperation)
+  .map((name) => {
+    const { method, path } = apiOperations[name];
+    return { name, method, pattern: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[\\w-]+)')}$`) };
+  });
 
 function findOperation(method: string, pathname: string): { name: OperationName; params: Record<string, string> } {
   const here = paths.filter(({ pattern }) => pattern.test(pathname));
@@ -90,19 +101,30 @@ function findOperation(method: string, pathname: string): { name: OperationName;
   throw new Rejection(405, `Use ${here.map((each) => each.method).join(' or ')} here`);
 }
 
-async function bodyFor({ body, isBodyOptional }: ApiOperation, request: IncomingMessage): Promise<unknown> {
+/** The last event that the reader has; 0 for none. */
+function lastEvent({ headers }: IncomingMessage, query: URLSearchParams): number {
+  const after = Number(headers['last-event-id'] ?? query.get('after') ?? 0);
+  return Number.isSafeInteger(after) && after > 0 ? after : 0;
+}
+
+async function bodyFor({ body, isBodyOptional }: ApiOperation, request: IncomingMessage): Promise<ApiBody> {
   // Without a body nothing is read, so a long one ends with the connection.
-  if (body === undefined) return undefined;
+  if (body === undefined) return {};
   const parsed = await readBody(request, maxBodyBytes);
   if (parsed === 'too-long') throw new Rejection(413, `The body has more than ${maxBodyBytes} bytes`);
   if (!parsed.ok) throw new Rejection(400, `The body cannot be parsed: ${parsed.problem}`);
-  if (parsed.value === undefined && isBodyOptional) return undefined;
+  if (parsed.value === undefined && isBodyOptional) return {};
   // A page of another origin can send forms and plain text without asking, but not JSON.
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
     throw new Rejection(415, 'The body must be JSON, with the content type application/json');
-  const problem = describeMismatch(apiSchemas[body], parsed.value);
+  const { value } = parsed;
+  assertFits(apiSchemas[body], value);
+  return value;
+}
+
+function assertFits(schema: JsonSchema, value: unknown): asserts value is ApiBody {
+  const problem = describeMismatch(schema, value);
   if (problem !== null) throw new Rejection(400, problem);
-  return parsed.value;
 }
 
 function errorBody(message: string): string {

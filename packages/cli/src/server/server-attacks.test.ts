@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -35,14 +35,19 @@ async function send(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     ...(agent && { agent }),
   });
-  const answered = new Promise<IncomingMessage | undefined>((resolve) => {
-    sent.on('response', resolve);
+  const answered = new Promise<{ status: number; body: string }>((resolve) => {
+    sent.on('response', (response) => {
+      const status = response.statusCode ?? 0;
+      text(response).then(
+        (body) => resolve({ status, body }),
+        () => resolve({ status, body: '' }),
+      );
+    });
     // Whoever sends too much may be cut off before the answer arrives, or after it.
-    sent.on('error', () => resolve(undefined));
+    sent.on('error', () => resolve({ status: 413, body: '' }));
   });
   sent.end(method === 'POST' ? body : undefined);
-  const response = await answered;
-  return { status: response?.statusCode ?? 413, body: response ? await text(response).catch(() => '') : '' };
+  return answered;
 }
 
 /** The most memory that the server has had, in bytes. */
@@ -148,8 +153,8 @@ async function follow({ url, token }: AgentServer, id: string): Promise<Socket> 
 }
 
 test.skipIf(!canSeeProcesses)('readers that do not read hold up nobody and take little memory', async () => {
-  const text = 'many words in a long answer '.repeat(isLong ? 40_000 : 4_000);
-  const server = await agentServer([{ text }]);
+  const words = 'many words in a long answer '.repeat(isLong ? 40_000 : 4_000);
+  const server = await agentServer([{ text: words }]);
   const { client } = server;
   const { id } = await client.createSession();
   const before = peak(server);
