@@ -39,7 +39,7 @@ async function send(
     sent.on('response', (response) => {
       const status = response.statusCode ?? 0;
       text(response).then(
-        (body) => resolve({ status, body }),
+        (received) => resolve({ status, body: received }),
         () => resolve({ status, body: '' }),
       );
     });
