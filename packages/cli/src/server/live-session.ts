@@ -5,7 +5,7 @@ import type { Flags } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 import { runCalls } from '../drivers/run-calls.js';
-import { mentionedPaths } from '../mentions/mentioned-paths.js';
+import { describeMissing, mentionedPaths } from '../mentions/mentioned-paths.js';
 import { openChosenSession } from '../startup/open-chosen-session.js';
 import { openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { switchModel } from '../startup/open-model.js';
@@ -217,7 +217,9 @@ export class LiveSession {
 
   /** The files that a prompt mentions as `@path`, read under the same rules as any call. */
   async #mentioned(text: string, signal: AbortSignal) {
-    const paths = await mentionedPaths(text, this.#lathe.workspace);
+    const { patterns: paths, missing } = await mentionedPaths(text, this.#lathe.workspace);
+    const message = describeMissing(missing, []);
+    if (message !== undefined) this.log.add({ type: 'notice', level: 'warning', message });
     if (paths.length === 0) return [];
     const reading = runCalls(this.#lathe, [{ name: 'read_many_files', args: { paths } }], signal);
     let next = await reading.next();
