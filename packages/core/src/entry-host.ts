@@ -21,12 +21,12 @@ export type { ConsentedSource, Extension, OpenedParts } from './lathe/extension.
 export { homeDirectories, personalFolders } from './lathe/home-directories.js';
 export { type StateKind, type StateSize, stateKinds } from './lathe/retention.js';
 export { secretsOf } from './lathe/secrets-of.js';
+export { LineBuffer } from './mcp/client/line-buffer.js';
 export { describePlugin, describeUpdate } from './plugins/describe-plugin.js';
 export { fetchPlugin, type PluginSource, parseSource } from './plugins/fetch-plugin.js';
 export { type InstalledPlugin, InstalledPlugins } from './plugins/installed-plugins.js';
 export { filesHash, type PluginFiles, readTree } from './plugins/plugin-files.js';
 export { ownFolder, readPlugin } from './plugins/read-plugin.js';
-export { LineBuffer } from './mcp/client/line-buffer.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';
 export type { Exposure } from './policy/exposure.js';
