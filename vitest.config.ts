@@ -10,7 +10,7 @@ export default defineConfig({
       { find: /^@lathe\/core$/, replacement: source('core/src/index.ts') },
       { find: /^@lathe\/core\/(\w+)$/, replacement: source('core/src/entry-$1.ts') },
       { find: /^@lathe\/agent$/, replacement: source('agent/src/index.ts') },
-      { find: /^@lathe\/agent\/models$/, replacement: source('agent/src/models/index.ts') },
+      { find: /^@lathe\/agent\/(models|client)$/, replacement: source('agent/src/$1/index.ts') },
     ],
   },
   test: {

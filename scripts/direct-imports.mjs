@@ -13,6 +13,7 @@ const entries = {
   '@lathe/core/host': 'core/dist/entry-host.js',
   '@lathe/agent': 'agent/dist/index.js',
   '@lathe/agent/models': 'agent/dist/models/index.js',
+  '@lathe/agent/client': 'agent/dist/client/index.js',
 };
 
 /** A plugin for esbuild; `packages` is the folder of our packages, the libraries compiled. */

@@ -13,6 +13,7 @@ testLayers(src, [
   { name: 'subagents', beside: 'part' },
   { name: 'session', beside: 'part' },
   { name: 'skills', beside: 'part' },
+  { name: 'client', beside: 'part' },
   { name: 'page-answerer' },
   { name: 'create-agent-lathe' },
   { name: 'open-agent' },

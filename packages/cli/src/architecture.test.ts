@@ -23,6 +23,7 @@ testLayers(
     { name: 'tui', beside: 'front end' },
     { name: 'view', beside: 'front end' },
     { name: 'acp', beside: 'front end' },
+    { name: 'server', beside: 'front end' },
     { name: 'demo' },
     { name: 'commands' },
     { name: 'run' },

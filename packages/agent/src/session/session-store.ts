@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NamesInUse } from '@lathe/core/host';
 import type { LatheHome } from '@lathe/core/tools';
 import { openPrivate, type ReadLimits, readTranscript, type StoredSession } from './read-transcript.js';
 import { decodeLine, schemaVersion } from './record.js';
@@ -105,6 +106,14 @@ export class SessionStore {
     if (!only) throw new Error(`There is no session ${id}; see lathe sessions`);
     if (other) throw new Error(`${found.length} sessions begin with ${id}; give more of the id`);
     return this.#load(only, limits);
+  }
+
+  /** Removes a session of this project by its whole id. Throws while a process works with it. */
+  async remove(id: string): Promise<void> {
+    const file = (await filesIn(this.#directory)).find((each) => each.id === id);
+    if (!file) throw new Error(`There is no session ${id} in this directory; see lathe sessions`);
+    if ((await new NamesInUse(this.#home).list()).has(id)) throw new Error(`The session ${id} is open in a program`);
+    await unlink(file.path);
   }
 
   get #directory(): string {

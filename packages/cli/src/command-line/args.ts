@@ -11,6 +11,7 @@ export const sandboxModes = ['required', 'auto', 'off'] as const;
 /** The levels of `model.effort`, here again so that the code of models is not loaded with every command. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export const outputFormats = ['text', 'json', 'stream-json'] as const;
+export const inputFormats = ['text', 'stream-json'] as const;
 
 /** The parsed command line. */
 export interface Invocation {
@@ -31,6 +32,7 @@ export interface Flags {
   screenReader: boolean;
   approvalMode?: ModeName;
   outputFormat?: (typeof outputFormats)[number];
+  inputFormat?: (typeof inputFormats)[number];
   prompt?: string;
   cwd?: string;
   model?: string;
@@ -66,6 +68,7 @@ const options = {
   'screen-reader': { type: 'boolean' },
   'approval-mode': { type: 'string' },
   'output-format': { type: 'string', short: 'o' },
+  'input-format': { type: 'string' },
   prompt: { type: 'string', short: 'p' },
   cwd: { type: 'string' },
   model: { type: 'string', short: 'm' },
@@ -121,6 +124,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     allowedTools: (values['allowed-tools'] ?? []).flatMap(splitRules),
     ...approvalMode(values),
     ...optional('outputFormat', oneOf('--output-format', values['output-format'], outputFormats)),
+    ...optional('inputFormat', oneOf('--input-format', values['input-format'], inputFormats)),
     ...optional('prompt', values.prompt),
     ...optional('cwd', values.cwd),
     ...optional('model', values.model),
@@ -149,7 +153,7 @@ export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
 }
 
 function parse(args: readonly string[]) {
-  return parseFlags(args.map(withoutValue), options);
+  return parseFlags(args.map(withEmptyValue), options);
 }
 
 /** The flags and operands of a command that has its own. */
@@ -166,12 +170,13 @@ export function parseFlags<const T extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-/** `--resume` without an id: the person chooses a session. `--worktree` without a name: a new one. */
-function withoutValue(arg: string, index: number, args: readonly string[]): string {
+/** `--resume` without an id: the person chooses a session. `--worktree` without a name: a new one. `-p`: stdin. */
+function withEmptyValue(arg: string, index: number, args: readonly string[]): string {
   const next = args[index + 1];
   if (next !== undefined && !next.startsWith('-')) return arg;
   if (arg === '--worktree') return '--worktree=';
-  return arg === '--resume' || arg === '-r' ? '--resume=' : arg;
+  if (arg === '--resume' || arg === '-r') return '--resume=';
+  return arg === '--prompt' || arg === '-p' ? '--prompt=' : arg;
 }
 
 /** It becomes the name of a directory and of a branch. */

@@ -21,7 +21,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe undo [n]                   undo the last n file changes made here by tools (--list shows them)
   lathe mcp add|list|remove|test|auth   manage MCP servers
   lathe plugin add|list|remove|update   manage plugins: skills, MCP servers, commands, subagents, hooks
-  lathe serve                      offer the tools as an MCP server (stdio, or --http)
+  lathe serve                      offer the tools as an MCP server (stdio, or --http), or the agent (--agent)
   lathe acp                        the agent for editors (Zed, JetBrains, Neovim …), on stdin and stdout
   lathe trust [dir]                trust the settings, commands and servers of a folder (--list, --remove)
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
@@ -40,6 +40,7 @@ Flags
   --trust                          trust this folder for this run
   --sandbox MODE                   required | auto | off, for commands
   -o, --output-format FORMAT       text | json | stream-json, with -p
+  --input-format FORMAT            text | stream-json: prompts, answers and control messages on stdin, one per line
   --include-partial-messages       with stream-json: also print pieces of answers as they arrive
   --json-schema SCHEMA             answer with JSON that matches this schema (inline or a file), with -p
   --max-turns N, --max-tokens N, --max-minutes N
@@ -140,6 +141,7 @@ Claude Code are read. Nothing runs at installation. Servers, hooks and tools of 
 A scripted model works on a scratch project with the real tools. You answer its questions, or --yes answers all of them.
 The project is removed at the end; your files, settings and keys are not used. --record writes the screen as an SVG.`,
   serve: `lathe [flags] serve [--tools NAME,…] [--http [--port N] [--token-file FILE]]
+lathe [flags] serve --agent [--port N] [--token-file FILE]
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
 current directory or --cwd DIR. --tools offers these tools instead, also those of servers, commands and files. With
@@ -149,7 +151,11 @@ LATHE_SERVE_TOKEN, or a new one that is printed at the start. The usual rules ap
 call that needs approval is put to the person through the client. If the client cannot ask, the call is denied unless a
 rule, --allowed-tools or --approval-mode allows it.
 
-  lathe --cwd ~/project --approval-mode auto-edit serve`,
+With --agent it offers the agent itself over HTTP on 127.0.0.1: sessions, prompts, events, questions. It prints one line
+with the address and the token. docs/server.md says what programs can do with it.
+
+  lathe --cwd ~/project --approval-mode auto-edit serve
+  lathe serve --agent --port 4096`,
   acp: `lathe acp
 
 The agent for editors that speak the Agent Client Protocol. The editor starts it, talks to it on stdin and stdout, and

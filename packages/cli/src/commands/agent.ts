@@ -4,11 +4,16 @@ import type { Command } from './command.js';
 /** `lathe` without a command starts the agent. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
+    const words = flags.prompt === undefined ? operands : [flags.prompt, ...operands];
+    if (flags.inputFormat === 'stream-json') {
+      const { runStream } = await import('../headless/run-stream.js');
+      return runStream(words, flags, io, signal);
+    }
     const isHeadless = flags.prompt !== undefined || flags.outputFormat !== undefined || !io.isInteractive;
     const start = async (place: Io) => {
       if (isHeadless) {
         const { runHeadless } = await import('../headless/run-headless.js');
-        return runHeadless(flags.prompt === undefined ? operands : [flags.prompt, ...operands], flags, place, signal);
+        return runHeadless(words, flags, place, signal);
       }
       const { startInteractive } = await import('../tui/start.js');
       return startInteractive(operands, flags, place, signal, {

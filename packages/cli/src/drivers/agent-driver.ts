@@ -1,7 +1,8 @@
 import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
-import { chooseModel, closestLevel, type Effort, efforts } from '@lathe/agent/models';
+import { closestLevel, type Effort, efforts } from '@lathe/agent/models';
 import { type PartUnion, toParts } from '@lathe/core';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
+import { switchModel } from '../startup/open-model.js';
 import type { Conversation, Driver } from './driver.js';
 import { readMentioned } from './read-mentioned.js';
 import { runTypedCommand } from './run-calls.js';
@@ -111,20 +112,12 @@ export class AgentDriver implements Driver {
       effort: describeEffort(agent),
       useModel: async (wanted, signal) => {
         const { name, effort } = splitEffort(wanted);
-        const notes = name === '' ? [] : await this.#useModel(agent, name, signal);
+        const notes = name === '' ? [] : await switchModel(this.#lathe, agent, name, signal);
         if (effort !== undefined) agent.effort = effort;
         const shown = describeEffort(agent);
         return shown === '' ? notes : [`Effort: ${shown}`, ...notes];
       },
     };
-  }
-
-  async #useModel(agent: Agent, name: string, signal: AbortSignal): Promise<string[]> {
-    const { settings, loaded, home } = this.#lathe;
-    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env, home: home.path }, signal);
-    if (choice.status === 'none') throw new Error(choice.setup.problem);
-    agent.model = choice.model;
-    return choice.notes;
   }
 
   async #resume(id: string): Promise<readonly string[]> {

@@ -1,12 +1,11 @@
-import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import type { AgentEvent, AgentLathe, Session } from '@lathe/agent';
 import { type Approver, denyAll, type PartListUnion } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import { type Flags, resumeOf } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
-import { openRecording } from '../startup/model-recording.js';
-import { discoverTools, ignoredSettings, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
-import { openModel, openSideModel } from '../startup/open-model.js';
+import { openChosenSession } from '../startup/open-chosen-session.js';
+import { ignoredSettings, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { JsonAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
 import type { Denial, Outcome, Output, RunInfo } from './output.js';
@@ -53,7 +52,7 @@ async function start(
 }
 
 /** `neededApproval`: a call would have needed a person. */
-type Finished = Outcome & { neededApproval?: boolean };
+export type Finished = Outcome & { neededApproval?: boolean };
 
 function emptyOutcome(reason: Outcome['reason'], message: string, startedAt: number): Finished {
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -73,21 +72,12 @@ interface Task {
 async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const { lathe, output, prompt, jsonAnswer, flags, io } = task;
   const startedAt = performance.now();
-  const recording = openRecording(flags, lathe, io.cwd);
-  const model = await openModel(lathe, flags, recording, signal);
-  if (typeof model === 'string') return emptyOutcome('no-model', model, startedAt);
-  await discoverTools(lathe, io, signal);
-  for (const note of trustNotes(lathe)) io.err(`lathe: ${note}`);
   const requests = { count: 0 };
-  const sideModel = await openSideModel(lathe, recording, signal);
-  const options = {
-    model,
-    ...(sideModel && { sideModel }),
-    approver: countingApprover(requests),
-    budgets: budgetsOf(flags),
-  };
-  const session = await openSession(lathe, { ...options, ...resumeOf(flags) });
-  for (const note of session.notes) io.err(`lathe: ${visibleText(note)}`);
+  const options = { approver: countingApprover(requests), budgets: budgetsOf(flags), ...resumeOf(flags) };
+  const opened = await openChosenSession(lathe, { flags, io, ...options }, signal);
+  if (typeof opened === 'string') return emptyOutcome('no-model', opened, startedAt);
+  const { session, notes } = opened;
+  for (const note of notes) io.err(`lathe: ${visibleText(note)}`);
   output.begin(runInfo(lathe, session, io));
   const denials: Denial[] = [];
   const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
@@ -99,7 +89,7 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
 
 type Ended = Omit<Outcome, 'denials'>;
 
-async function followPrompt(
+export async function followPrompt(
   session: Session,
   parts: PartListUnion,
   { output, denials, io }: { output: Output; denials: Denial[]; io: Io },
@@ -168,7 +158,7 @@ function countingApprover(requests: { count: number }): Approver {
   };
 }
 
-function runInfo(
+export function runInfo(
   lathe: Pick<AgentLathe, 'tools' | 'workspace' | 'policy' | 'loaded'>,
   { id, model }: Session,
   io: Io,
@@ -188,7 +178,7 @@ function runInfo(
   };
 }
 
-function budgetsOf(flags: Flags) {
+export function budgetsOf(flags: Flags) {
   return {
     ...(flags.maxTurns !== undefined && { turns: flags.maxTurns }),
     ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
@@ -209,7 +199,7 @@ function openOutput(flags: Flags, io: Io): { output: Output; close: () => void }
   return { output, close: () => io.out(JSON.stringify(messages)) };
 }
 
-function exitCode({ reason, neededApproval }: Finished): number {
+export function exitCode({ reason, neededApproval }: Finished): number {
   if (reason === 'aborted') return exitCodes.interrupted;
   if (reason !== 'done') return exitCodes.failure;
   return neededApproval ? exitCodes.denied : exitCodes.success;

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { link, open, unlink, writeFile } from 'node:fs/promises';
-import { newToken, tokenProblem } from '@lathe/core/mcp';
+import { newToken, tokenProblem } from '@lathe/core/host';
 import { UsageError } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 

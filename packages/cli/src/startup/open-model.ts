@@ -23,6 +23,19 @@ export async function openModel(
   }
 }
 
+/** Another model for an open session, with notes for people. Throws if there is none with this name. */
+export async function switchModel(
+  { settings, loaded, home }: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,
+  agent: { model: Model },
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const choice = await chooseModel({ name, settings: settings.model, env: loaded.env, home: home.path }, signal);
+  if (choice.status === 'none') throw new Error(choice.setup.problem);
+  agent.model = choice.model;
+  return choice.notes;
+}
+
 /** Without a usable side model the main model does its work. */
 export async function openSideModel(
   { settings, loaded, home }: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,

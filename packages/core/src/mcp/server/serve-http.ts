@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBoundedJson } from '../../text/parse-json.js';
-import { mcpPath, newToken, type Refusal, refusalOf, tokenProblem } from './access-check.js';
-import { ConnectionLimit } from './connection-limit.js';
+import { serveLoopback } from '../../web/server/serve-loopback.js';
 import { createServer, type ServerFor, type ServerIdentity } from './create-server.js';
 import { HttpSessions, refuse } from './http-sessions.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
@@ -23,42 +21,38 @@ export interface ServeHttpOptions extends ServerIdentity {
   serverFor?: ServerFor;
 }
 
-const loopback = '127.0.0.1';
+/** The only path of the server. */
+const mcpPath = '/mcp';
 const maxBodyBytes = 16 * 1024 * 1024;
 const maxSessions = 16;
-const headersMs = 10_000;
-const requestMs = 60_000;
 
 /** Serves local clients that have the token until `signal` aborts. Nothing keeps running afterwards. */
 export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal): Promise<void> {
-  const { port: wanted, onListening, log, token = newToken() } = options;
-  const problem = tokenProblem(token);
-  if (problem !== undefined) throw new Error(problem);
+  const { port, onListening, log, token } = options;
   const [handler, node] = await Promise.all([createHandler(options), import('@modelcontextprotocol/node')]);
   const handle = node.toNodeHandler(handler, {
     maxRequestBodySize: maxBodyBytes,
     onerror: ({ message }) => log(message),
   });
-  const http = createHttpServer({ headersTimeout: headersMs, requestTimeout: requestMs });
-  const connections = new ConnectionLimit(http);
-  try {
-    const port = await listen(http, wanted);
-    http.on('request', (request, response) => {
-      const refusal = refusalOf(request, { port, token });
-      if (refusal) return reject(response, refusal);
-      const { socket } = request;
-      if (!connections.enter(socket)) return reject(response, { status: 503, message: 'Too many connections' });
-      response.once('close', () => connections.leave(socket));
+  const server = {
+    port,
+    ...(token !== undefined && { token }),
+    onListening: (origin: string, secret: string) => onListening(`${origin}${mcpPath}`, secret),
+    handle: async (request: IncomingMessage, response: ServerResponse) => {
       const { method = 'GET', url = '/' } = request;
-      handle(Object.assign(request, { method, url }), response).catch((error: unknown) => log(String(error)));
-    });
-    onListening(`http://${loopback}:${port}${mcpPath}`, token);
-    if (!signal.aborted) await once(signal, 'abort');
-  } finally {
-    http.close();
-    await handler.close();
-    http.closeAllConnections();
-  }
+      if (url.split('?')[0] === mcpPath) return handle(Object.assign(request, { method, url }), response);
+      response.writeHead(404, { 'content-type': 'application/json', connection: 'close' });
+      response.end(errorBody(`Not found; the path is ${mcpPath}`));
+    },
+    errorBody,
+    log,
+    close: () => handler.close(),
+  };
+  await serveLoopback(server, signal);
+}
+
+function errorBody(message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32_000, message } });
 }
 
 /** Since 2026-07-28 the protocol has no sessions, so those clients share one. Older clients have one each. */
@@ -87,21 +81,4 @@ async function createHandler(options: ServeHttpOptions) {
       await Promise.all([sessions.close(), modern.close(), shared?.then((session) => session.close())]);
     },
   };
-}
-
-async function listen(http: Server, wanted: number): Promise<number> {
-  http.listen(wanted, loopback);
-  await once(http, 'listening');
-  const address = http.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
-}
-
-function reject(response: ServerResponse, { status, message }: Refusal): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    connection: 'close',
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-  });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32_000, message } }));
 }

@@ -8,7 +8,7 @@ export interface Access {
 }
 
 export interface Refusal {
-  status: 401 | 403 | 404 | 503;
+  status: 401 | 403 | 503;
   message: string;
 }
 
@@ -24,16 +24,14 @@ export function tokenProblem(token: string): string | undefined {
     : 'The token must be 32 to 1,024 letters, digits and symbols, without blanks. `openssl rand -hex 32` makes one.';
 }
 
-/** The only path of the server. */
-export const mcpPath = '/mcp';
-
 /**
  * Why a request is rejected. Web pages can reach a loopback port, so a request must name this host (which stops DNS
- * rebinding), have no foreign origin, and contain the token.
+ * rebinding), have no foreign origin, and contain the token unless what it asks for is public.
  */
 export function refusalOf(
-  { url = '', headers }: { url?: string | undefined; headers: IncomingHttpHeaders },
+  { headers }: { headers: IncomingHttpHeaders },
   { port, token }: Access,
+  { isPublic = false } = {},
 ): Refusal | undefined {
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
   const { host, origin, authorization } = headers;
@@ -41,9 +39,8 @@ export function refusalOf(
     return { status: 403, message: 'The Host header names another host' };
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`))
     return { status: 403, message: 'Requests from web pages are rejected' };
-  if (!isSame(authorization ?? '', `Bearer ${token}`)) return { status: 401, message: 'The token is missing or wrong' };
-  if (url.split('?')[0] !== mcpPath) return { status: 404, message: `Not found; the path is ${mcpPath}` };
-  return undefined;
+  if (isPublic || isSame(authorization ?? '', `Bearer ${token}`)) return undefined;
+  return { status: 401, message: 'The token is missing or wrong' };
 }
 
 /** Compares in constant time. */

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { group } from '../case.mjs';
+import { modelStub } from '../model-stub.mjs';
+
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.js');
+const megabytes = 50;
+const print = `head -c ${megabytes * 1024 * 1024} /dev/zero | tr '\\0' 'x' | fold -w 100; sleep 1`;
+
+/** The least that any server does: it sends the time, as often as ours does. */
+const bare = `
+require('node:http').createServer((request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const timer = setInterval(() => response.write('data: {"time":' + Date.now() + '}\\n\\n'), 5);
+  response.on('close', () => clearInterval(timer));
+}).listen(0, '127.0.0.1', function () { console.log('serving http://127.0.0.1:' + this.address().port + '/#token=none'); });
+`;
+
+async function start(args, cwd, env = {}) {
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  const [, origin, token] = /serving (\S+)\/#token=(\S+)/.exec(String(line)) ?? [];
+  if (!origin) throw new Error(`the server says ${line}`);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const send = (method, path, body) =>
+    fetch(`${origin}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  return { child, send };
+}
+
+/** How long the events took that arrive until one has this text; the client runs in this process. */
+async function delays({ send }, path, isEnd) {
+  const { body } = await send('GET', path);
+  const found = [];
+  let rest = '';
+  for await (const bytes of body.pipeThrough(new TextDecoderStream())) {
+    const now = Date.now();
+    const blocks = (rest + bytes).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const time = /"time":(\d+)/.exec(block)?.[1];
+      if (time !== undefined) found.push(now - Number(time));
+      if (isEnd(block, found)) return found.toSorted((a, b) => a - b);
+    }
+  }
+  throw new Error('the events ended');
+}
+
+const p99 = (sorted) => sorted[Math.floor(sorted.length * 0.99)];
+
+function peakMb(pid) {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+async function end({ child }) {
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** A command prints, and somebody changes the effort all the time, so that there are many events to measure. */
+async function follow(server, stub) {
+  const { child, send } = server;
+  stub.reset({ turns: 1, width: 1, call: () => ({ name: 'run_shell_command', args: { command: print } }) });
+  const { id } = await (await send('POST', '/v1/sessions', {})).json();
+  const path = `/v1/sessions/${id}`;
+  const before = peakMb(child.pid);
+  const following = delays(server, `${path}/events`, (block) => block.includes('"type":"prompt-end"'));
+  await send('POST', `${path}/prompt`, { text: 'go' });
+  const done = { isReached: false };
+  const changing = (async () => {
+    for (let count = 0; ; count++) {
+      if (done.isReached) return;
+      await (await send('PATCH', path, { effort: count % 2 ? 'low' : 'high' })).text();
+      await wait(5);
+    }
+  })();
+  const found = await following;
+  done.isReached = true;
+  await changing;
+  await send('POST', `${path}/close`);
+  return {
+    time: p99(found),
+    memory: Math.max(0, peakMb(child.pid) - before),
+    stall: 0,
+    output: `${found.length} events`,
+  };
+}
+
+export const cases = group('events', [
+  {
+    name: `99 of 100 events from a session to a reader while a command prints ${megabytes} MB`,
+    note: 'from the moment in the server to that in the reader; raw is a bare Node server that sends the time every 5 ms',
+    contestants: {
+      raw: async ({ scratch }) => {
+        const server = await start(['-e', bare], scratch);
+        const run = async () => {
+          const found = await delays(server, '/', (_block, all) => all.length >= 400);
+          return { time: p99(found), memory: 0, stall: 0, output: '' };
+        };
+        return { run, close: () => end(server) };
+      },
+      lathe: async ({ scratch }) => {
+        const stub = await modelStub();
+        const env = { OPENAI_API_KEY: 'sk-none', OPENAI_BASE_URL: `${stub.url}/v1`, OPENAI_MODEL: 'stub' };
+        const server = await start([program, '--yolo', 'serve', '--agent'], scratch, env);
+        const close = async () => {
+          await end(server);
+          stub.close();
+        };
+        return { run: () => follow(server, stub), close };
+      },
+    },
+    goals: [
+      { metric: 'time', limit: 50, guard: 200 },
+      { metric: 'memory', limit: 64 },
+    ],
+    timeoutMs: 120_000,
+    rounds: 3,
+    isQuick: true,
+  },
+]);

@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { transform } from 'esbuild';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
+import { modelServer, type ServerScript } from '../../../../testing/model-server.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+
+beforeAll(buildProgram, 300_000);
+
+const program = join(import.meta.dirname, '../../dist/main.js');
+const shell = (command: string) => ({ name: 'run_shell_command', args: { command } });
+
+/** The parts of a message that the tests use. */
+interface Message {
+  type: string;
+  subtype?: string;
+  request_id: string;
+  request: { subtype: string; tool_name: string; input: object; permission_suggestions: object[] };
+  response: { subtype: string; request_id: string; response?: object; error?: string };
+  result?: string;
+  message?: unknown;
+}
+
+/** `lathe -p --input-format stream-json`, driven line by line. */
+async function driven(script: ServerScript, flags: string[] = []) {
+  const [cwd, home, model] = [tempDirectory(), tempDirectory(), await modelServer(script)];
+  const args = ['-p', '--input-format', 'stream-json', '-o', 'stream-json', ...flags];
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...modelVariables('openai', model.url) };
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], { cwd, env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = child.stdout ? createInterface(child.stdout)[Symbol.asyncIterator]() : expect.fail('no stdout');
+  const seen: Message[] = [];
+  const next = async (type: string): Promise<Message> => {
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (done) return expect.fail(`no ${type} among ${JSON.stringify(seen)}`);
+      const message: Message = JSON.parse(value);
+      seen.push(message);
+      if (message.type === type) return message;
+    }
+  };
+  const write = (text: string) => child.stdin?.write(`${text}\n`);
+  const send = (message: object) => write(JSON.stringify(message));
+  const control = async (request: object): Promise<Message['response']> => {
+    send({ type: 'control_request', request_id: 'r', request });
+    return (await next('control_response')).response;
+  };
+  const answer = ({ request_id }: Message, response: object) =>
+    send({ type: 'control_response', response: { subtype: 'success', request_id, response } });
+  const prompt = (content: unknown) => send({ type: 'user', message: { role: 'user', content } });
+  const end = async () => {
+    child.stdin?.end();
+    if (child.exitCode === null) await once(child, 'exit');
+    return child.exitCode;
+  };
+  return { cwd, home, model, seen, next, write, control, answer, prompt, end };
+}
+
+const initialize = { subtype: 'initialize' };
+
+test('a program sends prompts, allows one call and denies another, and gets one result for each prompt', async () => {
+  const script = [{ calls: [shell('touch a')] }, { text: 'one' }, { calls: [shell('touch b')] }, { text: 'two' }];
+  const { cwd, control, prompt, next, answer, end, model } = await driven(script, ['--sandbox', 'off']);
+  expect(await control(initialize)).toMatchObject({ subtype: 'success', request_id: 'r' });
+  prompt('first');
+  const first = await next('control_request');
+  expect(first.request).toMatchObject({ subtype: 'can_use_tool', tool_name: 'run_shell_command' });
+  answer(first, { behavior: 'allow', updatedInput: first.request.input });
+  expect(await next('result')).toMatchObject({ subtype: 'success', result: 'one', permission_denials: [] });
+  prompt([{ type: 'text', text: 'second' }]);
+  answer(await next('control_request'), { behavior: 'deny', message: 'not on a Tuesday' });
+  expect(await next('result')).toMatchObject({
+    result: 'two',
+    permission_denials: [{ tool_input: { command: 'touch b' } }],
+  });
+  expect(await end()).toBe(0);
+  expect([existsSync(join(cwd, 'a')), existsSync(join(cwd, 'b'))]).toEqual([true, false]);
+  expect(JSON.stringify(model.requests[3]?.body)).toContain('not on a Tuesday');
+});
+
+test('an answer saves a rule that it was shown, and no other', async () => {
+  const calls = ['touch a', 'touch b', 'mkdir c'].map((command) => ({ calls: [shell(command)] }));
+  const { cwd, control, prompt, next, answer, end } = await driven([...calls, { text: 'done' }], ['--sandbox', 'off']);
+  await control(initialize);
+  prompt('go');
+  const first = await next('control_request');
+  const [suggestion] = first.request.permission_suggestions;
+  const rules = [{ toolName: 'run_shell_command', ruleContent: 'touch *' }];
+  expect(suggestion).toEqual({ type: 'addRules', rules, behavior: 'allow', destination: 'session' });
+  const wider = { ...suggestion, rules: [{ toolName: 'run_shell_command' }] };
+  const mode = { type: 'setMode', mode: 'bypassPermissions', destination: 'session' };
+  answer(first, { behavior: 'allow', updatedPermissions: [wider, mode] });
+  const second = await next('control_request');
+  expect(second.request.input).toEqual({ command: 'touch b' });
+  answer(second, { behavior: 'allow', updatedPermissions: [suggestion] });
+  const third = await next('control_request');
+  // What runs is what was asked about.
+  answer(third, { behavior: 'allow', updatedInput: { command: 'touch d' } });
+  await next('result');
+  expect(await end()).toBe(0);
+  expect(['a', 'b', 'c', 'd'].map((name) => existsSync(join(cwd, name)))).toEqual([true, true, false, false]);
+});
+
+test('an interrupt withdraws the question, ends the turn, and the next prompt works', async () => {
+  const { control, prompt, next, answer, end, cwd } = await driven([{ calls: [shell('touch a')] }, { text: 'later' }]);
+  await control(initialize);
+  prompt('go');
+  const asked = await next('control_request');
+  expect(await control({ subtype: 'interrupt' })).toMatchObject({ subtype: 'success' });
+  expect(await next('result')).toMatchObject({ is_error: true, error: { type: 'aborted' } });
+  answer(asked, { behavior: 'allow' });
+  prompt('go on');
+  expect(await next('result')).toMatchObject({ result: 'later' });
+  expect(await end()).toBe(0);
+  expect(existsSync(join(cwd, 'a'))).toBe(false);
+});
+
+test('mode and model change in between, with the names of other agents', async () => {
+  const script = [{ calls: [shell('touch a')] }, { text: 'done' }];
+  const { control, prompt, next, end, cwd, model } = await driven(script, ['--sandbox', 'off']);
+  await control(initialize);
+  expect(await control({ subtype: 'set_permission_mode', mode: 'bypassPermissions' })).toMatchObject({
+    response: { mode: 'yolo' },
+  });
+  expect(await control({ subtype: 'set_permission_mode', mode: 'everything' })).toMatchObject({
+    subtype: 'error',
+    error: expect.stringContaining('one of plan, default'),
+  });
+  expect(await control({ subtype: 'set_model', model: 'other' })).toMatchObject({ response: { model: 'other' } });
+  prompt('go');
+  await next('result');
+  await end();
+  expect([existsSync(join(cwd, 'a')), model.requests[0]?.body['model']]).toEqual([true, 'other']);
+});
+
+test('without initialize nobody is asked, and the exit code says so', async () => {
+  const { prompt, next, end, seen } = await driven([{ calls: [shell('touch a')] }, { text: 'I may not.' }]);
+  prompt('go');
+  await next('result');
+  expect(await end()).toBe(3);
+  expect(seen.map(({ type }) => type)).not.toContain('control_request');
+});
+
+test('a program that ends its input with a question open does not hang the turn', async () => {
+  const { control, prompt, next, end, cwd } = await driven([{ calls: [shell('touch a')] }, { text: 'alone' }]);
+  await control(initialize);
+  prompt('go');
+  await next('control_request');
+  const ended = end();
+  expect(await next('result')).toMatchObject({ result: 'alone' });
+  expect([await ended, existsSync(join(cwd, 'a'))]).toEqual([3, false]);
+});
+
+test('what is no message is named and ignored, and hooks of a program are not dropped in silence', async () => {
+  const { write, control, prompt, next, end, seen } = await driven([{ text: 'fine' }]);
+  for (const line of ['no json', '[1]', '{"type":"user"}', '{"type":"user","message":{"content":[{"type":"x"}]}}', ''])
+    write(line);
+  expect(await control({ ...initialize, hooks: { PreToolUse: [{}] } })).toMatchObject({
+    subtype: 'error',
+    error: expect.stringContaining('hooks'),
+  });
+  expect(await control({ subtype: 'rename_session' })).toMatchObject({ subtype: 'error' });
+  prompt('go');
+  expect(await next('result')).toMatchObject({ result: 'fine' });
+  expect(seen.filter(({ subtype }) => subtype === 'notice')).toHaveLength(4);
+  expect(await end()).toBe(0);
+});
+
+test.each([
+  [['-p', 'words', '--input-format', 'stream-json', '-o', 'stream-json']],
+  [['-p', '', '--input-format', 'stream-json']],
+  [['-p', '', '--input-format', 'xml', '-o', 'stream-json']],
+])('%j is wrong usage', async (args) => {
+  const { code, stderr } = await runProgram(args, { env: { OPENAI_API_KEY: 'sk-none-0123456789' } });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--input-format')]);
+});
+
+const docs = join(import.meta.dirname, '../../../../docs');
+
+test.each(['drive.py', 'drive.ts'])('docs/stream-json.md shows %s', (name) => {
+  const source = readFileSync(join(docs, 'examples', name), 'utf8');
+  expect(readFileSync(join(docs, 'stream-json.md'), 'utf8')).toContain(source);
+});
+
+test.skipIf(!hasProgram('python3')).each(['drive.py', 'drive.ts'])(
+  'the driver %s of the docs has a program write a file, but not run a command',
+  async (name) => {
+    const [cwd, bin] = [tempDirectory(), tempDirectory()];
+    const write = { name: 'write_file', args: { file_path: join(cwd, 'a.txt'), content: 'made\n' } };
+    const model = await modelServer([{ calls: [write, shell('touch b')] }, { text: 'All done.' }]);
+    writeFileSync(join(bin, 'lathe'), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
+    chmodSync(join(bin, 'lathe'), 0o755);
+    const source = readFileSync(join(docs, 'examples', name), 'utf8');
+    const { code } = name.endsWith('.ts') ? await transform(source, { loader: 'ts', format: 'esm' }) : { code: source };
+    const file = join(bin, name.replace('.ts', '.mjs'));
+    writeFileSync(file, code);
+    const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: bin, ...modelVariables('openai', model.url) };
+    const runner = name.endsWith('.ts') ? process.execPath : 'python3';
+    const child = spawn(runner, [file, 'write a.txt'], { cwd, env });
+    let printed = '';
+    child.stdout.on('data', (data) => (printed += data));
+    await once(child, 'close');
+    expect([printed, readdirSync(cwd)]).toEqual(['All done.\n', ['a.txt']]);
+  },
+);

@@ -1,0 +1,45 @@
+import type { PartUnion } from '@lathe/core';
+import { LineBuffer, parseBoundedJson } from '@lathe/core/host';
+
+/** An object on the wire, not validated yet. */
+export type Json = Readonly<Record<string, unknown>>;
+
+const maxLineBytes = 16 * 1024 * 1024;
+
+/** The JSON objects on stdin, one per line; a text says what is wrong with a line. */
+export async function* streamMessages(stdin: AsyncIterable<Buffer>): AsyncGenerator<Json | string> {
+  const buffer = new LineBuffer(maxLineBytes);
+  for await (const chunk of stdin)
+    for (const line of buffer.linesWith(chunk)) if (line?.trim() !== '') yield parseLine(line);
+  if (!buffer.isEmpty) yield parseLine(buffer.take());
+}
+
+function parseLine(line: string | undefined): Json | string {
+  if (line === undefined) return `a line has more than ${maxLineBytes} bytes`;
+  const parsed = parseBoundedJson(line);
+  return parsed.ok ? asObject(parsed.value) : `a line is not JSON: ${parsed.problem}`;
+}
+
+/** The content of a user message; `undefined` if it is none. */
+export function userParts(content: unknown): PartUnion[] | undefined {
+  if (typeof content === 'string') return [content];
+  const parts = Array.isArray(content) ? content.map(partOf) : [];
+  const known = parts.flatMap((part) => part ?? []);
+  return known.length > 0 && known.length === parts.length ? known : undefined;
+}
+
+function partOf(value: unknown): PartUnion | undefined {
+  const { type, text, source } = asObject(value);
+  if (type === 'text' && typeof text === 'string') return text;
+  const { data, media_type: mimeType } = asObject(source);
+  return typeof data === 'string' && typeof mimeType === 'string' ? { inlineData: { mimeType, data } } : undefined;
+}
+
+/** The value, or an empty object if it is none. */
+export function asObject(value: unknown): Json {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
