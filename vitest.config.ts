@@ -10,6 +10,7 @@ export default defineConfig({
       { find: /^@lathe\/core$/, replacement: source('core/src/index.ts') },
       { find: /^@lathe\/core\/(\w+)$/, replacement: source('core/src/entry-$1.ts') },
       { find: /^@lathe\/agent$/, replacement: source('agent/src/index.ts') },
+      { find: /^@lathe\/fleet$/, replacement: source('fleet/src/index.ts') },
       { find: /^@lathe\/agent\/models$/, replacement: source('agent/src/models/index.ts') },
     ],
   },

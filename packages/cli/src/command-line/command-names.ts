@@ -14,6 +14,7 @@ export const commandNames = [
   'doctor',
   'clean',
   'audit',
+  'fleet',
 ] as const;
 
 export type CommandName = (typeof commandNames)[number];

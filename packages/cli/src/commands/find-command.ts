@@ -17,6 +17,7 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   doctor: () => import('./doctor.js'),
   clean: () => import('./clean.js'),
   audit: () => import('./audit.js'),
+  fleet: () => import('./fleet.js'),
 };
 
 /** Finds a command by name; without a name, the agent. */

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { Board } from '../queue/board.js';
+
+/** Keeps what is too large for the queue: patches, snapshots, transcripts. */
+export interface Store {
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  get(key: string): Promise<Buffer | undefined>;
+  /** The names below a prefix that ends in a slash. */
+  list(prefix: string): Promise<string[]>;
+}
+
+/** Opens `s3://bucket/prefix`, a directory, or without a place the server of the queue itself. */
+export async function openStore(
+  place: string | undefined,
+  board: Board,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Store> {
+  if (place === undefined) return new (await import('./board-store.js')).BoardStore(board);
+  if (place.startsWith('s3://')) return (await import('./s3-store.js')).openS3Store(place, env);
+  return new (await import('./directory-store.js')).DirectoryStore(place);
+}
+
+/** Stores bytes under their hash and returns it. */
+export async function putObject(store: Store, bytes: Uint8Array): Promise<string> {
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  await store.put(`objects/${hash}`, bytes);
+  return hash;
+}
+
+/** Throws when the object is missing or is not what its name says. */
+export async function getObject(store: Store, hash: string): Promise<Buffer> {
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`${JSON.stringify(hash)} is not the hash of an object`);
+  const bytes = await store.get(`objects/${hash}`);
+  if (!bytes) throw new Error(`the store has no object ${hash}`);
+  if (createHash('sha256').update(bytes).digest('hex') !== hash) throw new Error(`the object ${hash} is damaged`);
+  return bytes;
+}
