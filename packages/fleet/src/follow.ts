@@ -1,9 +1,9 @@
-import type { JobResult } from './jobs/job.js';
-import { jobKey, noUsage } from './jobs/job.js';
-import type { Keys } from './jobs/keys.js';
-import type { Question } from './jobs/questions.js';
+import type { JobResult } from './job/job.js';
+import { jobKey, noUsage } from './job/job.js';
+import type { Keys } from './job/keys.js';
 import type { Board } from './queue/board.js';
 import type { FleetQueue } from './queue/engine.js';
+import type { Question } from './run/questions.js';
 
 export interface RunState {
   board: Board;

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { redact } from '@lathe/core/host';
 import { makeBase } from './files/make-base.js';
 import type { Store } from './files/store.js';
-import { type Job, type JobBase, jobKey } from './jobs/job.js';
-import type { Keys } from './jobs/keys.js';
+import { type Job, type JobBase, jobKey } from './job/job.js';
+import type { Keys } from './job/keys.js';
 import type { FleetQueue } from './queue/engine.js';
 
 /** A line of a task file. */
@@ -46,7 +46,11 @@ export async function submit(tasks: readonly Task[], options: SubmitOptions, sig
   for (const { id, prompt, model, mode, cwd: directory } of tasks) {
     const base = await baseOf(resolve(cwd, directory ?? '.'));
     jobs.push({
-      ...{ id, run: options.run, team: options.team, prompt: redact(prompt, secrets), questions: options.questions },
+      id,
+      run: options.run,
+      team: options.team,
+      prompt: redact(prompt, secrets),
+      questions: options.questions,
       ...(model !== undefined && { model }),
       ...(mode !== undefined && { mode }),
       ...(base && { base }),

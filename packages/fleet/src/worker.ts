@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { checkJob, jobKey } from './jobs/job.js';
-import { assertPermitted, type JobHost, runJob } from './jobs/run-job.js';
+import { checkJob, jobKey } from './job/job.js';
 import type { Engine, Queued } from './queue/engine.js';
+import { assertPermitted, type JobHost, runJob } from './run/run-job.js';
 
 export interface FleetWorkerOptions extends Omit<JobHost, 'name' | 'board'> {
   engine: Engine;

@@ -8,6 +8,7 @@ interface FleetPackage {
 }
 
 const fleetPackage = '@lathe/fleet';
+const draw = (text: string): void => void process.stderr.write(text);
 
 /** `lathe fleet` runs tasks on many machines. */
 export const command: Command = {
@@ -20,7 +21,6 @@ export const command: Command = {
       return exitCodes.failure;
     }
     const { cwd, home, env, out, err } = io;
-    const draw = (text: string) => void process.stderr.write(text);
     const isInteractive = process.stderr.isTTY;
     try {
       return await fleet.runFleet(operands, { cwd, home, env, out, err, draw, isInteractive }, signal);

@@ -1,7 +1,7 @@
 import { redact, visibleText } from '@lathe/core/host';
 import { openQuestions, readResult } from '../follow.js';
-import { type Job, jobKey } from '../jobs/job.js';
-import type { Answer } from '../jobs/questions.js';
+import { type Job, jobKey } from '../job/job.js';
+import type { Answer } from '../run/questions.js';
 import { cancelledResult } from '../worker.js';
 import { choice, flagsOf } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';

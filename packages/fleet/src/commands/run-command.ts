@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Store } from '../files/store.js';
 import { getObject } from '../files/store.js';
 import { newResults, openQuestions, type RunState } from '../follow.js';
-import type { JobResult } from '../jobs/job.js';
+import type { JobResult } from '../job/job.js';
 import { runNameOf, submit, type Task } from '../submit.js';
 import { choice, flagsOf, positive } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
@@ -46,7 +46,13 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     await submit(
       tasks,
       {
-        ...{ run, team, queue, keys: fleet.keys, store: fleet.store, cwd: io.cwd, secrets: fleet.secrets },
+        run,
+        team,
+        queue,
+        keys: fleet.keys,
+        store: fleet.store,
+        cwd: io.cwd,
+        secrets: fleet.secrets,
         questions: choice('--questions', values.questions, ['deny', 'park'] as const) ?? 'park',
         priority: positive('--priority', values.priority) ?? 10,
         validMs: (positive('--days', values.days) ?? 7) * dayMs,
@@ -100,7 +106,7 @@ async function wait(
 }
 
 /** The patch itself stands in the line, as in a batch on one machine. */
-export async function asLine({ patch, run: _, ...result }: JobResult, store: Store): Promise<object> {
+export async function asLine({ patch, ...result }: JobResult, store: Store): Promise<object> {
   return { ...result, ...(patch !== undefined && { patch: (await getObject(store, patch)).toString('utf8') }) };
 }
 

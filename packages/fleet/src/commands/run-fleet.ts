@@ -1,5 +1,5 @@
 import { homeDirectories } from '@lathe/core/host';
-import { Keys } from '../jobs/keys.js';
+import { Keys } from '../job/keys.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 
 type FleetCommand = (args: readonly string[], io: FleetIo, signal: AbortSignal) => Promise<number>;

@@ -24,7 +24,13 @@ export async function workerCommand(args: readonly string[], io: FleetIo, signal
   const { engine, store, keys, latheHome } = await openFleet(values, io);
   const teams = values.team ?? ['default'];
   const worker = new FleetWorker({
-    ...{ engine, store, keys, latheHome, teams, home: io.home, env: io.env },
+    engine,
+    store,
+    keys,
+    latheHome,
+    teams,
+    home: io.home,
+    env: io.env,
     // Not in ~/.lathe, which no tool may change.
     root: resolve(io.cwd, values.directory ?? join(io.home, '.local/state/lathe-fleet')),
     jobs: positive('--jobs', values.jobs) ?? availableParallelism(),
@@ -40,7 +46,7 @@ export async function workerCommand(args: readonly string[], io: FleetIo, signal
     io.err(
       `lathe: worker ${worker.name} takes jobs of ${teams.join(', ')}. Ctrl+C ends it; others take over its jobs.`,
     );
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   } finally {
     await worker.close();
     await engine.close();

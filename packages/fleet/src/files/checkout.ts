@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JobBase } from '../jobs/job.js';
+import type { JobBase } from '../job/job.js';
 import { git, gitLine } from './git.js';
 import { getObject, type Store } from './store.js';
 
@@ -92,9 +92,9 @@ export async function checkOut(options: CheckoutOptions, signal: AbortSignal): P
     async remove() {
       await rm(place, { recursive: true, force: true });
       // Not with the signal of the task: it may have been aborted.
-      const options = { cwd: mirror ?? root, signal: new AbortController().signal };
+      const prune = { cwd: mirror ?? root, signal: new AbortController().signal };
       if (mirror !== undefined)
-        await oneAtATime(mirror, () => git(['worktree', 'prune'], options)).catch(() => undefined);
+        await oneAtATime(mirror, () => git(['worktree', 'prune'], prune)).catch(() => undefined);
     },
   };
 }
@@ -127,7 +127,11 @@ async function fillMirror(mirror: string, base: JobBase, store: Store, signal: A
   if (bundle !== undefined) {
     const file = join(mirror, `${bundle}.bundle`);
     await writeFile(file, await getObject(store, bundle), { mode: 0o600 });
-    await git(['bundle', 'unbundle', file], { cwd: mirror, signal }).finally(() => rm(file, { force: true }));
+    try {
+      await git(['bundle', 'unbundle', file], { cwd: mirror, signal });
+    } finally {
+      await rm(file, { force: true });
+    }
   } else if (remote !== undefined) {
     const fetch = (what: string) => git(['fetch', '--quiet', '--no-tags', '--', remote, what], { cwd: mirror, signal });
     // Not every server gives out single commits; then all branches are fetched.

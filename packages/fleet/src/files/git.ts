@@ -11,8 +11,15 @@ export interface GitOptions {
 
 /** A repository of somebody else must not run anything while we look at it. */
 const safely = [
-  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'protocol.ext.allow=never', 'submodule.recurse=false'],
-  ...['core.quotePath=false', 'gc.auto=0', 'maintenance.auto=false', 'user.name=Lathe', 'user.email=lathe@localhost'],
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.quotePath=false',
+  'protocol.ext.allow=never',
+  'submodule.recurse=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'user.name=Lathe',
+  'user.email=lathe@localhost',
 ].flatMap((setting) => ['-c', setting]);
 
 const maxOutput = 256 << 20;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { JobBase } from '../jobs/job.js';
+import type { JobBase } from '../job/job.js';
 import { git, gitLine } from './git.js';
 import { putObject, type Store } from './store.js';
 

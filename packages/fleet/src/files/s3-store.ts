@@ -42,7 +42,7 @@ export function openS3Store(place: string, env: Readonly<Record<string, string |
       for (let token: string | undefined = ''; token !== undefined; ) {
         const query = new URLSearchParams({ 'list-type': '2', prefix: keyOf(prefix) });
         if (token !== '') query.set('continuation-token', token);
-        const text = await (await fetch(`${root}?${query}`)).text();
+        const text = await (await fetch(`${root}?${query.toString()}`)).text();
         for (const [, key = ''] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) names.push(key.slice(keyOf(prefix).length));
         [, token] = /<NextContinuationToken>([^<]*)<\/NextContinuationToken>/.exec(text) ?? [];
       }

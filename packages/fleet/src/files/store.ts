@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Board } from '../queue/board.js';
 
 /** Keeps what is too large for the queue: patches, snapshots, transcripts. */
 export interface Store {
@@ -7,17 +6,6 @@ export interface Store {
   get(key: string): Promise<Buffer | undefined>;
   /** The names below a prefix that ends in a slash. */
   list(prefix: string): Promise<string[]>;
-}
-
-/** Opens `s3://bucket/prefix`, a directory, or without a place the server of the queue itself. */
-export async function openStore(
-  place: string | undefined,
-  board: Board,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Store> {
-  if (place === undefined) return new (await import('./board-store.js')).BoardStore(board);
-  if (place.startsWith('s3://')) return (await import('./s3-store.js')).openS3Store(place, env);
-  return new (await import('./directory-store.js')).DirectoryStore(place);
 }
 
 /** Stores bytes under their hash and returns it. */

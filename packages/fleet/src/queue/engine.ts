@@ -1,5 +1,5 @@
 import type { Queue, Job as QueuedJob, Worker } from 'bullmq';
-import type { Sealed } from '../jobs/keys.js';
+import type { Sealed } from '../job/keys.js';
 import type { Board } from './board.js';
 
 /** What the queue carries: nothing but signed jobs. A finished one says where its result is. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
 import { approvalText, redact, visibleText } from '@lathe/core/host';
+import type { Keys } from '../job/keys.js';
 import type { Board } from '../queue/board.js';
-import type { Keys } from './keys.js';
 
 /** A question as a person elsewhere sees it. */
 export interface Question {

@@ -11,9 +11,9 @@ import type { ApprovalMode } from '@lathe/core';
 import { redact, secretsOf } from '@lathe/core/host';
 import { type Checkout, checkOut } from '../files/checkout.js';
 import { putObject, type Store } from '../files/store.js';
+import { type Job, type JobResult, noUsage } from '../job/job.js';
+import type { Keys } from '../job/keys.js';
 import type { Board } from '../queue/board.js';
-import { type Job, type JobResult, noUsage } from './job.js';
-import type { Keys } from './keys.js';
 import { FleetApprover } from './questions.js';
 import { loadShippedSession, SessionShipper } from './shipped-session.js';
 
@@ -77,20 +77,10 @@ async function work(
   shipped: Awaited<ReturnType<typeof loadShippedSession>>,
   signal: AbortSignal,
 ): Promise<JobEnd> {
-  const { job, key, board, keys, name, log } = run;
   const startedAt = performance.now();
   const parked = new AbortController();
-  const approver: { current?: FleetApprover } = {};
-  const lathe = await openLathe(run, checkout.directory, {
-    decide: (request, given) => approver.current?.decide(request, given) ?? Promise.resolve({ outcome: 'deny' }),
-  });
+  const lathe = await openLathe(run, checkout.directory);
   const secrets = secretsOf(lathe.loaded);
-  approver.current = new FleetApprover({
-    job: { key, id: job.id, run: job.run },
-    ...{ board, keys, secrets, worker: name, directory: checkout.directory, waitMs: run.answerWaitMs },
-    park: job.questions === 'park' ? () => parked.abort() : undefined,
-    onAnswer: (text) => log(`${job.id}: ${text}`),
-  });
   try {
     const model = await openModel(lathe, signal);
     if (typeof model === 'string') return ended(run, startedAt, { status: 'error', result: model });
@@ -98,14 +88,18 @@ async function work(
       await (await SessionStore.open(lathe.home, lathe.workspace.root)).adopt(shipped.sessionId, shipped.transcript);
     const session = await openSession(lathe, {
       model,
-      budgets: budgetsOf(job),
+      approver: openApprover(run, { secrets, directory: checkout.directory, park: () => parked.abort() }),
+      budgets: budgetsOf(run.job),
       ...(shipped && { resume: { id: shipped.sessionId } }),
     });
     const shipper = new SessionShipper(run.store, {
-      ...{ key, attempt: run.attempt, path: session.transcriptPath, sessionId: session.id },
+      key: run.key,
+      attempt: run.attempt,
+      path: session.transcriptPath,
+      sessionId: session.id,
     });
     const ship = async () => shipper.ship((await checkout.changes(signal)).patch);
-    const prompt = shipped ? `Working directory: ${checkout.directory}. ${goOn}` : job.prompt;
+    const prompt = shipped ? `Working directory: ${checkout.directory}. ${goOn}` : run.job.prompt;
     const end = await follow(run, session, prompt, { ship, signal: AbortSignal.any([signal, parked.signal]) });
     await session.close();
     if (parked.signal.aborted && !signal.aborted) {
@@ -125,6 +119,22 @@ async function work(
   } finally {
     await lathe.close();
   }
+}
+
+function openApprover(
+  { job, key, board, keys, name, log, answerWaitMs }: Run,
+  { park, ...rest }: { secrets: readonly string[]; directory: string; park: () => void },
+): FleetApprover {
+  return new FleetApprover({
+    ...rest,
+    job: { key, id: job.id, run: job.run },
+    board,
+    keys,
+    worker: name,
+    waitMs: answerWaitMs,
+    park: job.questions === 'park' ? park : undefined,
+    onAnswer: (text) => log(`${job.id}: ${text}`),
+  });
 }
 
 /** Follows a prompt to its end, ships every finished turn, and stops when the whole run has spent its budget. */
@@ -158,14 +168,13 @@ function ended(run: Run, startedAt: number, rest: Pick<JobResult, 'status' | 're
   return { status: 'ended', result: { id: job.id, run: job.run, usage: noUsage, worker: name, durationMs, ...rest } };
 }
 
-function openLathe(
-  { job, env, home, latheHome, sandbox, maxMode }: Run,
-  cwd: string,
-  approver: FleetApprover | Pick<FleetApprover, 'decide'>,
-): Promise<AgentLathe> {
+function openLathe({ job, env, home, latheHome, sandbox, maxMode }: Run, cwd: string): Promise<AgentLathe> {
   const { deny = [], ask = [] } = job.rules ?? {};
   return createAgentLathe({
-    ...{ cwd, env, home, latheHome, approver },
+    cwd,
+    env,
+    home,
+    latheHome,
     isTrusted: false,
     flags: {
       'tools.approvalMode': job.mode ?? (maxMode === 'plan' ? 'plan' : 'default'),
