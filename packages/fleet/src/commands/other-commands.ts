@@ -8,11 +8,9 @@ import { type FleetIo, FleetUsageError } from './io.js';
 import { type Fleet, openFleet } from './open-fleet.js';
 import { asLine } from './run-command.js';
 
-const common = { queue: { type: 'string' }, store: { type: 'string' }, team: { type: 'string' } } as const;
-/** A worker that has not been seen for this long is shown as gone. */
-const goneMs = 30_000;
-
-async function withFleet(
+export const common = { queue: { type: 'string' }, store: { type: 'string' }, team: { type: 'string' } } as const;
+/** Opens the fleet, acts and closes it. */
+export async function withFleet(
   values: { queue?: string; store?: string },
   io: FleetIo,
   act: (fleet: Fleet) => Promise<number>,
@@ -23,40 +21,6 @@ async function withFleet(
   } finally {
     await fleet.engine.close();
   }
-}
-
-/** `lathe fleet status`: counts, workers, open questions and failed jobs. */
-export function statusCommand(args: readonly string[], io: FleetIo): Promise<number> {
-  const { values } = flagsOf(args, { ...common, json: { type: 'boolean' } });
-  return withFleet(values, io, async ({ engine }) => {
-    const queue = engine.queue(values.team ?? 'default');
-    const jobs = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed');
-    const names = await engine.board.fields('workers');
-    const workers = await Promise.all(
-      names.map(async (name) => ({ name, ...parse(await engine.board.get('workers', name)) })),
-    );
-    const questions = await openQuestions(engine.board);
-    const failed = (await queue.getJobs(['failed'], 0, 19)).map(({ id, failedReason }) => ({
-      id,
-      reason: failedReason,
-    }));
-    if (values.json) {
-      io.out(JSON.stringify({ jobs, workers, questions, failed }));
-      return 0;
-    }
-    const waiting = (jobs['waiting'] ?? 0) + (jobs['prioritized'] ?? 0);
-    io.out(
-      `${waiting} waiting, ${jobs['active']} running, ${jobs['delayed']} parked, ${jobs['completed']} ended, ${jobs['failed']} failed`,
-    );
-    for (const { name, seen, running, jobs: places } of workers) {
-      const state = Date.now() - seen > goneMs ? 'not seen for a while' : `${running} of ${places} places in use`;
-      io.out(visibleText(`worker ${name}: ${state}`));
-    }
-    for (const { id, tool, digest } of questions)
-      io.out(visibleText(`question ${digest.slice(0, 8)} of ${id}: ${tool}`));
-    for (const { id, reason } of failed) io.out(visibleText(`failed ${id}: ${reason}`));
-    return 0;
-  });
 }
 
 /** `lathe fleet cancel ID…`: at once for tasks that wait, within a second for those that run. */
@@ -157,8 +121,4 @@ export function resultsCommand(args: readonly string[], io: FleetIo): Promise<nu
     }
     return 0;
   });
-}
-
-function parse(text: string | undefined): { seen: number; running: number; jobs: number } {
-  return { seen: 0, running: 0, jobs: 0, ...(text === undefined ? {} : JSON.parse(text)) };
 }
