@@ -11,6 +11,7 @@ testLayers(src, [
   { name: 'context', beside: 'part' },
   { name: 'subagents', beside: 'part' },
   { name: 'session', beside: 'part' },
+  { name: 'skills', beside: 'part' },
   { name: 'page-answerer' },
   { name: 'create-agent-lathe' },
   { name: 'open-agent' },

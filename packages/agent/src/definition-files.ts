@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readBounded, visibleText } from '@lathe/core/host';
+import { type InstalledPlugin, readBounded, visibleText } from '@lathe/core/host';
 import { type Workspace } from '@lathe/core/tools';
 
 /** Where the files are that define commands and subagents. */
@@ -10,13 +10,15 @@ export interface DefinitionPlaces {
   isTrusted: boolean;
   /** The person's own folders; the first one wins. */
   personalFolders: readonly string[];
+  /** Folders of plugins, each with the name that its files go by. */
+  pluginFolders?: readonly { folder: string; name: string }[];
 }
 
 export interface DefinitionFile {
   path: string;
   /** Relative to its folder. */
   name: string;
-  owner: 'person' | 'project';
+  owner: 'person' | 'project' | 'plugin';
   text: string;
 }
 
@@ -24,28 +26,49 @@ const maxFileBytes = 64 * 1024;
 const maxEntries = 400;
 
 /**
- * Reads the person's own files, then those of the workspace in `.lathe/<kind>` and `.qwen/<kind>`. Returns the problems
- * with files that cannot be read or that `add` rejects.
+ * Reads the person's own files, then those of the workspace in `.lathe/<kind>` and `.qwen/<kind>`, then those of plugins.
+ * Returns the problems with files that cannot be read or that `add` rejects.
  */
 export async function readDefinitions(
-  { workspace, isTrusted, personalFolders }: DefinitionPlaces,
+  { workspace, isTrusted, personalFolders, pluginFolders: plugins = [] }: DefinitionPlaces,
   { kind, extension, maxDepth }: { kind: string; extension: RegExp; maxDepth: number },
   add: (file: DefinitionFile) => void | Promise<void>,
 ): Promise<string[]> {
   const problems: string[] = [];
   const projectFolders = isTrusted ? ['.lathe', '.qwen'].map((folder) => join(workspace.root, folder, kind)) : [];
-  for (const folder of new Set([...personalFolders, ...projectFolders])) {
-    const owner = personalFolders.includes(folder) ? 'person' : 'project';
+  const places = [
+    ...[...new Set([...personalFolders, ...projectFolders])].map((folder) => {
+      return {
+        folder,
+        owner: personalFolders.includes(folder) ? ('person' as const) : ('project' as const),
+        prefix: '',
+      };
+    }),
+    ...plugins.map(({ folder, name }) => ({ folder, owner: 'plugin' as const, prefix: `${name}/` })),
+  ];
+  for (const { folder, owner, prefix } of places) {
     for (const name of filesIn(folder, extension, maxDepth)) {
       const path = join(folder, name);
       try {
-        await add({ path, name, owner, text: await read(path, owner === 'project' ? workspace : undefined) });
+        await add({
+          path,
+          name: `${prefix}${name}`,
+          owner,
+          text: await read(path, owner === 'project' ? workspace : undefined),
+        });
       } catch (error) {
         problems.push(visibleText(`${path}: ${error instanceof Error ? error.message : String(error)}`));
       }
     }
   }
   return problems;
+}
+
+/** The folders with files of a kind that plugins bring. */
+export function pluginFolders(plugins: readonly InstalledPlugin[], kind: 'commands' | 'agents') {
+  return plugins.flatMap(({ name, root, [kind]: folder }) =>
+    folder === undefined ? [] : [{ name, folder: join(root, folder) }],
+  );
 }
 
 /** Names relative to the folder, sorted. Symlinks to folders are not followed: they could form a cycle. */

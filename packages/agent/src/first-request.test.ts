@@ -18,8 +18,8 @@ const mostPerTool = 130;
 const count = (text: string): number => encode(text).length;
 
 /** What the model of a new session is sent for a prompt of one word, with every built-in tool there. */
-async function firstRequest(): Promise<ModelRequest> {
-  const directory = tempDirectory();
+async function firstRequest(files: Record<string, string> = {}): Promise<ModelRequest> {
+  const directory = tempDirectory(files);
   const lathe = await createAgentLathe({
     cwd: directory,
     env: {},
@@ -64,4 +64,23 @@ test(`a declaration has at most ${mostPerTool} tokens on average`, async () => {
   );
   const all = tokens.reduce((sum, each) => sum + each, 0);
   expect(all / tools.length).toBeLessThanOrEqual(mostPerTool);
+});
+
+/** Skills of the person with a description of 137 characters, as in the examples of the specification. */
+const skills = (number: number) =>
+  Object.fromEntries(
+    Array.from({ length: number }, (_, index) => [
+      `.claude/skills/pdf-forms-${index}/SKILL.md`,
+      '---\ndescription: Extract text and tables from PDF files, fill forms, merge documents. Use when working with PDF files or when the person mentions forms.\n---\nBody.\n',
+    ]),
+  );
+
+test('the first skill costs at most 110 tokens, each further one at most 40', async () => {
+  const prices = await Promise.all(
+    [0, 1, 11].map(async (number) => count(bodyText(openai.body(await firstRequest(skills(number)), endpoint)))),
+  );
+  const [none = 0, one = 0, eleven = 0] = prices;
+  expect(one - none).toBeLessThanOrEqual(110);
+  expect((eleven - one) / 10).toBeLessThanOrEqual(40);
+  expect(one).toBeGreaterThan(none);
 });

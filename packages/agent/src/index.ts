@@ -1,6 +1,7 @@
 export { type CommandFile, type CommandPlaces, loadCommands } from './context/command-files.js';
 export { type PromptPiece, withArguments } from './context/prompt-pieces.js';
 export { type AgentLathe, createAgentLathe } from './create-agent-lathe.js';
+export { pluginFolders } from './definition-files.js';
 export { Agent } from './loop/agent.js';
 export type {
   AgentEvent,
@@ -29,5 +30,7 @@ export type { SideModels } from './page-answerer.js';
 export type { CallRecord, TurnRecord } from './session/record.js';
 export type { RewindPoint } from './session/rewind-points.js';
 export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
+export { projectFolders, type Skill, skillFolders } from './skills/find-skills.js';
+export type { SkillSource } from './skills/skill-source.js';
 export type { SubagentDefinition } from './subagents/subagent-definition.js';
 export { Subagents } from './subagents/subagents.js';

@@ -24,6 +24,7 @@ testLayers(
     { name: 'hooks' },
     { name: 'discovery', beside: 'source' },
     { name: 'mcp', beside: 'source' },
+    { name: 'plugins', beside: 'source' },
     { name: 'testing' },
     { name: 'lathe' },
     { name: 'index', beside: 'entry' },

@@ -9,7 +9,7 @@ export interface CommandFile {
   description: string;
   pieces: readonly PromptPiece[];
   path: string;
-  owner: 'person' | 'project';
+  owner: 'person' | 'project' | 'plugin';
 }
 
 /** Where command files are looked for. */

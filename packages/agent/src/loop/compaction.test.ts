@@ -238,3 +238,33 @@ test('the cost of a summary counts', async () => {
   expect(reports).toHaveLength(3);
   expect(reports.at(-1)?.session.inputTokens).toBeGreaterThan(answered);
 });
+
+const loaded = (id: string, name: string, text: string): Message[] => [
+  { role: 'model', parts: [{ functionCall: { id, name: 'skill', args: { name } } }] },
+  { role: 'tool', parts: [{ functionResponse: { id, name: 'skill', response: { output: text } } }] },
+];
+
+test.each([
+  ['a summary', summarizer()],
+  ['no model', silent],
+])('loaded skills stay word for word, through several compactions, with %s', async (_title, model) => {
+  const body = 'Always run the linter. '.repeat(20);
+  const [first = { role: 'user', parts: [] }, ...rest] = long(40);
+  let history: readonly Message[] = [first, ...loaded('s1', 'a', 'An old text.'), ...loaded('s2', 'a', body), ...rest];
+  for (let round = 0; round < 3; round++) {
+    const compact = await compactHistory(history, { tokens: 2_000, model }, never);
+    const results = compact.history.flatMap(({ parts }) => parts.flatMap((part) => part.functionResponse ?? []));
+    const skills = results.filter(({ name }) => name === 'skill');
+    expect(skills.map(({ response }) => response)).toEqual([{ output: body }]);
+    expect(faults(compact.history)).toEqual([]);
+    history = [...compact.history, ...Array.from({ length: 40 }, (_, n) => turn(100 * (round + 1) + n, 200)).flat()];
+  }
+});
+
+test('pointers never replace a skill', async () => {
+  const [first = { role: 'user', parts: [] }, ...rest] = long(20);
+  const history = [first, ...loaded('s1', 'a', 'Follow this. '.repeat(100)), ...rest];
+  const compact = await compactHistory(history, { tokens: tokensOf(history) * 0.6, model: silent }, never);
+  expect(compact.method).toBe('outputs');
+  expect(compact.history.slice(1, 3)).toEqual(history.slice(1, 3));
+});

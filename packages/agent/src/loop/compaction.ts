@@ -3,6 +3,7 @@ import { keepEnds, responseText } from '@lathe/core/host';
 import { estimateHistoryTokens, estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
 import type { Message, Model, ModelRequest } from '../models/model.js';
 import type { Compaction } from './agent-event.js';
+import { isSkill, loadedSkills } from './loaded-skills.js';
 import { type Summary, summarize } from './summarize.js';
 
 export interface CompactionOptions {
@@ -17,8 +18,8 @@ export interface CompactionOptions {
 
 /**
  * Shortens a history. First the cheap way: pointers replace old outputs. If that is not enough, a summary by the model
- * replaces the past, or a list of calls when no model answers. The person's requests and the latest turns stay word for
- * word. Roles never change: a summary is said by the model, never by a person.
+ * replaces the past, or a list of calls when no model answers. The person's requests, loaded skills and the latest turns
+ * stay word for word. Roles never change: a summary is said by the model, never by a person.
  */
 export async function compactHistory(
   history: readonly Message[],
@@ -31,10 +32,12 @@ export async function compactHistory(
   const past = history.slice(0, cut);
   const recent = shorten(history.slice(cut), options.tokens / 2);
   if (past.length === 0) return { method: 'outputs', history: recent, notices: [] };
+  const skills = loadedSkills(past, recent, options.tokens / 4);
   const { text: summary, ...rest } = await summarize(past, options, signal);
   const head: Message[] = [
     { role: 'user', parts: requestsOf(past, options.tokens / 4) },
-    { role: 'model', parts: [{ text: summary ?? listOf(past) }] },
+    { role: 'model', parts: [{ text: summary ?? listOf(past) }, ...skills.calls] },
+    ...(skills.results.length > 0 ? [{ role: 'tool' as const, parts: skills.results }] : []),
   ];
   // Providers want the roles to alternate.
   if (recent[0]?.role !== 'user') head.push({ role: 'user', parts: [{ text: goOn }] });
@@ -65,7 +68,7 @@ function clearOutputs(history: readonly Message[], tokens: number): Message[] {
 
 function clearOutput(part: Part): Part {
   const { functionResponse } = part;
-  if (!functionResponse) return part;
+  if (!functionResponse || isSkill(functionResponse)) return part;
   const hasMedia = functionResponse.parts?.some(({ text }) => text === undefined);
   const size = responseText(functionResponse).length + (hasMedia ? 4_000 : 0);
   if (size / 4 < smallOutput) return part;
@@ -103,7 +106,8 @@ function shorten(messages: readonly Message[], tokens: number): Message[] {
 
 function shortenPart(part: Part, share: number): Part {
   const cut = (text: string) => middleCut(text, Math.max(smallOutput, Math.floor(text.length * share)));
-  if (part.functionResponse) return { functionResponse: withText(part.functionResponse, cut) };
+  if (part.functionResponse)
+    return isSkill(part.functionResponse) ? part : { functionResponse: withText(part.functionResponse, cut) };
   // A signature is valid only for its unchanged text; calls stay as they ran.
   return part.text === undefined || part.thoughtSignature !== undefined ? part : { ...part, text: cut(part.text) };
 }

@@ -2,6 +2,7 @@ import type { AnyTool, FunctionDeclaration, RegisteredTool, ToolRegistry } from 
 import { builtIn } from '@lathe/core/host';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { DeclaredTools } from './agent-options.js';
+import { skillSource } from './loaded-skills.js';
 import { ToolSearchTool } from './tool-search.js';
 
 /** Declarations may fill a tenth of the window. If all tools need more, those of servers are deferred. */
@@ -50,15 +51,18 @@ export class DeferredTools implements DeclaredTools {
     // Permanent: going back would change the beginning of every later request.
     this.#isDeferred = true;
     if (!this.#registry.getTool(ToolSearchTool.toolName)) this.#registry.registerTool(new ToolSearchTool(this));
-    const known = this.#registry.entries().filter(({ source }) => source === builtIn);
+    const known = this.#registry.entries().filter(isAlwaysDeclared);
     const found = [...this.#found].flatMap((name) => this.#registry.getTool(name) ?? []);
     return [...known.map(({ tool }) => tool), ...found].map(declarationOf);
   }
 
   #fromSources(): RegisteredTool[] {
-    return this.#registry.entries().filter(({ source }) => source !== builtIn);
+    return this.#registry.entries().filter((entry) => !isAlwaysDeclared(entry));
   }
 }
+
+/** The list of skills is in the declaration of their tool. */
+const isAlwaysDeclared = ({ source }: RegisteredTool): boolean => source === builtIn || source === skillSource;
 
 function declarationOf({ name, description, parameterSchema }: AnyTool): FunctionDeclaration {
   return { name, description, parametersJsonSchema: parameterSchema };

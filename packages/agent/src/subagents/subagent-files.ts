@@ -6,8 +6,8 @@ import { builtInSubagents, type SubagentDefinition } from './subagent-definition
 const maxSubagents = 30;
 
 /**
- * Loads the built-in subagents, then the person's own, which may replace them, then the workspace's, which cannot
- * replace any. `problems` names the files that are not used, for people.
+ * Loads the built-in subagents, then the person's own, which may replace them, then those of the workspace and of
+ * plugins, which cannot replace any. `problems` names the files that are not used, for people.
  */
 export async function loadSubagents(places: DefinitionPlaces) {
   const definitions = new Map(builtInSubagents.map((definition) => [definition.name, definition]));
@@ -16,7 +16,7 @@ export async function loadSubagents(places: DefinitionPlaces) {
   const problems = await readDefinitions(places, files, ({ owner, text }) => {
     const definition = parseSubagent(text);
     const { name } = definition;
-    if (owner === 'project' && definitions.has(name))
+    if (owner !== 'person' && definitions.has(name))
       throw new Error(`there is a subagent ${name} already; this one is not used`);
     if (!own.has(name)) definitions.set(name, definition);
     own.add(name);

@@ -7,6 +7,7 @@ export const commandNames = [
   'view',
   'undo',
   'mcp',
+  'plugin',
   'demo',
   'serve',
   'trust',

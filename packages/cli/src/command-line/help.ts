@@ -19,6 +19,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe view [id] [--out FILE]     write a session as an HTML page: timeline, outputs, diffs, tokens
   lathe undo [n]                   undo the last n file changes made here by tools (--list shows them)
   lathe mcp add|list|remove|test|auth   manage MCP servers
+  lathe plugin add|list|remove|update   manage plugins: skills, MCP servers, commands, subagents, hooks
   lathe serve                      offer the tools as an MCP server (stdio, or --http)
   lathe trust [dir]                trust the settings, commands and servers of a folder (--list, --remove)
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
@@ -43,7 +44,7 @@ Flags
   -c, --continue; -r, --resume [ID]  continue the latest session, or the one with this id (without: choose)
   --screen-reader                  plain output for screen readers
   --record FILE, --replay FILE     record the model's answers to a file; replay them without a model
-  --json                           JSON output of tools, call, sessions, doctor and audit
+  --json                           JSON output of tools, call, sessions, plugin list, doctor and audit
   --version, --help
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;
@@ -51,6 +52,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 int
 const pages: Record<CommandName, string> = {
   tools: `lathe tools [--json]       list the tools a model can call here, and what was not loaded
 lathe tools new <name>     write .lathe/tools/<name>.ts and a test for it
+lathe tools new <name> <plugin>   write it into the plugin in that folder instead
 
 The list names each tool, where it comes from and what it does. With --json it also has the parameter schemas. Tools of
 this folder are listed after you trusted it: lathe trust.`,
@@ -126,6 +128,17 @@ Flags of add, before the name: --scope user|project, --transport stdio|http|sse,
 
   lathe mcp add memory npx -y @modelcontextprotocol/server-memory
   lathe mcp add --header 'Authorization: Bearer $TOKEN' docs https://example.com/mcp`,
+  plugin: `lathe plugin add <source> [--yes]     show a plugin and install it if you agree
+lathe plugin list [--json]            list the plugins and where they come from
+lathe plugin update [name…] [--yes]   get plugins again, show what changed, and install that if you agree
+lathe plugin remove <name>            remove a plugin and what its servers kept
+
+A source is a folder, an archive (.tgz, .tar.gz, .tar; also its https address), or a git repository: URL, URL#BRANCH, or
+URL#BRANCH:FOLDER for a plugin in a folder of it. Plugins of Agent Plugins 1.0, extensions of Qwen Code and plugins of
+Claude Code are read. Nothing runs at installation. Servers, hooks and tools of a plugin start after you agree to them.
+
+  lathe plugin add ./my-plugin
+  lathe plugin add https://github.com/example/plugins#main:plugins/review`,
   demo: `lathe demo [--yes] [--record FILE]
 
 A scripted model works on a scratch project with the real tools. You answer its questions, or --yes answers all of them.

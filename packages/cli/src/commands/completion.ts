@@ -29,6 +29,7 @@ const bash = `_lathe() {
       if [ "\${COMP_WORDS[COMP_CWORD-2]}" = mcp ]; then list=$(lathe mcp list 2>/dev/null | grep -F '  (' | cut -d' ' -f1); fi ;;
     call) list=$(lathe tools 2>/dev/null | cut -d' ' -f1 | grep -E '^[A-Za-z_][A-Za-z0-9_-]*$') ;;
     mcp) list='add list remove test auth' ;;
+    plugin) list='add list remove update' ;;
     completion) list='bash zsh fish' ;;
     clean) list='${kinds} ${cleanFlagNames}' ;;
     audit) list='${auditFlagNames}' ;;
@@ -49,6 +50,7 @@ const fish = `complete -c lathe -n __fish_use_subcommand -f -a '${words}'
 complete -c lathe -n '__fish_seen_subcommand_from call' -f -a "(lathe tools 2>/dev/null | string split -f1 ' ')"
 complete -c lathe -n '__fish_seen_subcommand_from mcp; and not __fish_seen_subcommand_from remove test auth' -f -a 'add list remove test auth'
 complete -c lathe -n '__fish_seen_subcommand_from mcp; and __fish_seen_subcommand_from remove test auth' -f -a "(lathe mcp list 2>/dev/null | string match '*  (*' | string split -f1 ' ')"
+complete -c lathe -n '__fish_seen_subcommand_from plugin' -f -a 'add list remove update'
 complete -c lathe -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c lathe -n '__fish_seen_subcommand_from clean' -f -a '${kinds} ${cleanFlagNames}'
 complete -c lathe -n '__fish_seen_subcommand_from audit' -f -a '${auditFlagNames}'

@@ -10,6 +10,7 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   view: () => import('./view.js'),
   undo: () => import('./undo.js'),
   mcp: () => import('./mcp.js'),
+  plugin: () => import('./plugin.js'),
   demo: () => import('./demo.js'),
   serve: () => import('./serve.js'),
   trust: () => import('./trust.js'),

@@ -72,9 +72,9 @@ async function list(_args: readonly string[], flags: Flags, io: Io): Promise<num
   const lathe = await openLathe(flags, io);
   const { servers, unusable } = lathe.sources;
   for (const { client } of servers) {
-    const { name, written, isProjects } = client.definition;
+    const { name, written, isProjects, plugin } = client.definition;
     const shown = JSON.stringify(showSetting(`mcpServers.${name}`, written));
-    io.out(visibleText(`${name}  (${isProjects ? 'project' : 'user'})  ${shown}`));
+    io.out(visibleText(`${name}  (${plugin?.source ?? (isProjects ? 'project' : 'user')})  ${shown}`));
   }
   for (const { name, problem } of unusable) io.out(visibleText(`${name}  (cannot be used: ${problem})`));
   if (servers.length + unusable.length === 0) io.out(noServers);

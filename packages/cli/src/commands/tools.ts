@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { visibleText } from '@lathe/core/host';
+import { ownFolder, visibleText } from '@lathe/core/host';
 import { type Flags, UsageError } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
@@ -41,16 +41,29 @@ function firstSentence(text: string): string {
 
 /** Writes a tool that works, and a test for it. */
 async function writeTool(name: string | undefined, extra: readonly string[], flags: Flags, io: Io): Promise<number> {
-  if (name === undefined || extra.length > 0) throw new UsageError('tools new needs one name: lathe tools new <name>');
+  const [plugin] = extra;
+  if (name === undefined || extra.length > 1)
+    throw new UsageError(
+      'tools new needs one name, and the folder of a plugin if it is for one: lathe tools new <name> [dir]',
+    );
+  if (plugin !== undefined && !existsSync(join(io.cwd, plugin, 'plugin.json')))
+    throw new UsageError(`${plugin} is not the folder of a plugin: it has no plugin.json`);
   if (!/^[A-Za-z](?!.*__)[A-Za-z0-9_-]{0,63}$/.test(name))
     throw new UsageError(`${JSON.stringify(name)} cannot name a tool: use letters, digits, - and single _`);
   if (await isBuiltIn(name, flags, io)) throw new UsageError(`${name} is a built-in tool; choose another name`);
-  const texts = { [`${name}.ts`]: toolText(name), [`${name}.test.mjs`]: testText(name) };
-  const folder = join(io.cwd, '.lathe', 'tools');
+  const shown = plugin === undefined ? '.lathe/tools' : join(plugin, ownFolder, 'tools');
+  const folder = join(io.cwd, shown);
+  // The test runs the tool of a project.
+  const texts = {
+    [`${name}.ts`]: toolText(name),
+    ...(plugin === undefined && { [`${name}.test.mjs`]: testText(name) }),
+  };
   const existing = Object.keys(texts).find((file) => existsSync(join(folder, file)));
-  if (existing !== undefined) throw new UsageError(`.lathe/tools/${existing} exists; choose another name`);
+  if (existing !== undefined) throw new UsageError(`${shown}/${existing} exists; choose another name`);
   mkdirSync(folder, { recursive: true });
   for (const [file, text] of Object.entries(texts)) writeFileSync(join(folder, file), text, { flag: 'wx' });
+  if (plugin !== undefined) io.out(`Wrote ${shown}/${name}.ts. Install the plugin: lathe plugin add ${plugin}`);
+  if (plugin !== undefined) return exitCodes.success;
   io.out(`Wrote .lathe/tools/${name}.ts and a test. Try it: lathe trust --yes && lathe call ${name} '{}'`);
   return exitCodes.success;
 }

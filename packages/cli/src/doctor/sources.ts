@@ -7,13 +7,23 @@ import type { Finding } from './finding.js';
 
 /** Connects to every server and runs the discovery command, in parallel. */
 export async function sources(
-  { tools: registry, sources: { servers } }: Pick<AgentLathe, 'tools' | 'sources'>,
+  {
+    tools: registry,
+    sources: { servers },
+    skills,
+    plugins,
+  }: Pick<AgentLathe, 'tools' | 'sources' | 'skills' | 'plugins'>,
   _io: Io,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const failures = await registry.discover(signal);
   const others = [...failures].filter(([label]) => !servers.some((server) => server.label === label));
+  const named = skills.skills.map(({ name }) => name);
   return [
+    ...(named.length > 0 ? [{ state: 'ok' as const, title: 'skills', detail: named.join(', ') }] : []),
+    ...(plugins.length > 0
+      ? [{ state: 'ok' as const, title: 'plugins', detail: plugins.map(({ name }) => name).join(', ') }]
+      : []),
     ...servers.map((server) => serverFinding(server, failures.get(server.label), toolCount(registry, server.label))),
     ...others.map(
       ([title, error]): Finding => ({

@@ -4,7 +4,7 @@ import type { Approver, PartUnion } from '@lathe/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Driver } from '../drivers/driver.js';
-import { customCommands } from './custom-commands.js';
+import { customCommands, skillCommands } from './custom-commands.js';
 import { findCommand, type SlashContext } from './slash-command.js';
 
 const { signal } = new AbortController();
@@ -45,7 +45,10 @@ async function open(files: Record<string, string>, hasModel = true) {
     clear: () => undefined,
     ...(hasModel && { conversation }),
   };
-  const { commands, problems } = await customCommands(lathe);
+  await lathe.discover(signal);
+  const custom = await customCommands(lathe);
+  const commands = [...custom.commands, ...skillCommands(lathe)];
+  const { problems } = custom;
   const run = async (name: string, argument = '') => {
     const command = findCommand(commands, name);
     if (!command || !('stream' in command)) throw new Error(`There is no /${name}`);
@@ -113,4 +116,15 @@ test('the model learns about a missing file', async () => {
 test('without a model nothing runs', async () => {
   const { run } = await open({ look: '!{touch made}' }, false);
   expect(await run('look')).toEqual({ notices: [], asked: [], sent: [''] });
+});
+
+test('a skill is a command of its name, and cannot replace a built-in one', async () => {
+  const skill = '---\ndescription: Helps.\ndisable-model-invocation: true\n---\nGreet $ARGUMENTS.';
+  const { commands, run } = await open({
+    '.claude/skills/greet/SKILL.md': skill,
+    '.claude/skills/help/SKILL.md': skill,
+  });
+  expect(commands.map(({ name }) => name)).toEqual(['own', 'greet']);
+  const { sent } = await run('greet', 'Ada');
+  expect(sent[0]).toMatch(/^Use the skill greet: Ada\n[^]*\nGreet Ada\.$/);
 });

@@ -5,6 +5,7 @@ import {
   type CommandFile,
   loadCommands,
   type PromptPiece,
+  pluginFolders,
   withArguments,
 } from '@lathe/agent';
 import { type PartUnion, toParts } from '@lathe/core';
@@ -15,12 +16,13 @@ import { slashCommands } from './slash-commands.js';
 
 /** Commands from the files of the person and of a trusted project. They cannot replace built-in commands. */
 export async function customCommands(
-  lathe: Pick<AgentLathe, 'workspace' | 'loaded' | 'settings' | 'home' | 'userHome'>,
+  lathe: Pick<AgentLathe, 'workspace' | 'loaded' | 'settings' | 'home' | 'userHome' | 'plugins'>,
 ): Promise<{ commands: SlashCommand[]; problems: string[] }> {
   const { commands, problems } = await loadCommands({
     workspace: lathe.workspace,
     isTrusted: lathe.loaded.isTrusted,
     personalFolders: personalFolders(lathe).map((folder) => join(folder, 'commands')),
+    pluginFolders: pluginFolders(lathe.plugins, 'commands'),
     isTaken: (name) => findCommand(slashCommands, name) !== undefined,
   });
   return { commands: commands.map(customCommand), problems };
@@ -31,9 +33,31 @@ function customCommand({ name, description, pieces, owner }: CommandFile): Slash
   return {
     name,
     summary: description,
-    origin: owner === 'project' ? 'this project' : 'yours',
+    origin: owner === 'project' ? 'this project' : owner === 'plugin' ? 'a plugin' : 'yours',
     stream: (argument, context) => runCommand(withArguments(pieces, argument), context),
   };
+}
+
+/** Each skill as a command of its name, for the person. */
+export function skillCommands({ skills }: Pick<AgentLathe, 'skills'>): SlashCommand[] {
+  const free = skills.skills.filter(({ name }) => findCommand(slashCommands, name) === undefined);
+  return free.map((skill) => ({
+    name: skill.name,
+    summary: firstLine(skill.description),
+    origin: 'a skill',
+    stream: (argument, context) => useSkill(skill, argument, context),
+  }));
+}
+
+const firstLine = (text: string) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
+
+async function* useSkill(
+  skill: AgentLathe['skills']['skills'][number],
+  argument: string,
+  { lathe, driver, signal }: SlashContext,
+): AsyncGenerator<AgentEvent> {
+  const text = (await lathe.skills.load(skill)).replaceAll('$ARGUMENTS', () => argument);
+  yield* driver.prompt([`Use the skill ${skill.name}${argument === '' ? '.' : `: ${argument}`}\n`, text], signal);
 }
 
 async function* runCommand(pieces: readonly PromptPiece[], context: SlashContext): AsyncGenerator<AgentEvent> {

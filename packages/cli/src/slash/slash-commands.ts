@@ -36,6 +36,7 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'memory', summary: 'list the loaded context files', run: (_, context) => showMemory(context) },
   { name: 'agents', summary: 'list the subagents a model can start', run: (_, context) => showAgents(context) },
+  { name: 'skills', summary: 'list the skills; /NAME uses one', run: (_, context) => showSkills(context) },
   {
     name: 'model',
     summary: 'choose another model, or how much it thinks: /model NAME high',
@@ -161,6 +162,18 @@ function showAgents({ lathe, print, style }: SlashContext): void {
       ({ name, description }) => `  ${style.bold(visibleText(name))}  ${visibleText(description.split('\n')[0] ?? '')}`,
     );
   print([...lines, '  Add your own as Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
+}
+
+function showSkills({ lathe, print, style }: SlashContext): void {
+  const lines = lathe.skills.skills.map(({ name, owner, description, isForPersonOnly }) => {
+    const from = `${owner === 'person' ? 'yours' : `of a ${owner}`}${isForPersonOnly ? ', only for you' : ''}`;
+    return `  ${style.bold(visibleText(name))} ${style.dim(`(${from})`)}  ${visibleText(description)}`;
+  });
+  const problems = lathe.skills
+    .rejections()
+    .map(({ name, reason }) => `  ${style.warning(visibleText(`${name}: ${reason}`))}`);
+  const hint = '  Add your own as folders with a SKILL.md in .lathe/skills, here or in your home directory.';
+  print([...lines, ...problems, hint].join('\n'));
 }
 
 async function diagnose({ lathe, io, print, signal }: SlashContext): Promise<void> {

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { projectFolders, skillFolders } from '@lathe/agent';
 import { FolderTrust, loadSettings, showSetting, toolFileNames, visibleText } from '@lathe/core/host';
 import { LatheHome } from '@lathe/core/tools';
 import type { Flags } from '../command-line/args.js';
@@ -60,5 +61,6 @@ async function requestedSettings(io: Io): Promise<string[]> {
       .map(({ source, written }) => `${key} = ${JSON.stringify(showSetting(key, written))}   (${source})`),
   );
   const files = toolFileNames(join(io.cwd, '.lathe', 'tools')).map((name) => `a tool: .lathe/tools/${name}`);
-  return [...settings, ...files];
+  const skills = projectFolders.flatMap((folder) => skillFolders(join(io.cwd, folder)));
+  return [...settings, ...files, ...skills.map((path) => `a skill: ${relative(io.cwd, path)}`)];
 }

@@ -11,7 +11,7 @@ import { askBackground } from '../screen/ask-background.js';
 import { KeyStream } from '../screen/key-stream.js';
 import { show } from '../screen/show.js';
 import { summarizeBackground } from '../slash/background-command.js';
-import { customCommands } from '../slash/custom-commands.js';
+import { customCommands, skillCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
 import { missingTools, runSessionEndHooks } from '../startup/open-lathe.js';
@@ -48,7 +48,7 @@ export async function startInteractive(
   const { lathe, driver } = opened;
   const prompts = promptCommands(lathe, signal);
   const custom = await customCommands(lathe);
-  const commands = () => [...slashCommands, ...custom.commands, ...prompts.items];
+  const commands = () => [...slashCommands, ...custom.commands, ...skillCommands(lathe), ...prompts.items];
   const greeting = [opened.greeting, ...custom.problems.map((problem) => style.warning(problem))].join('\n');
   const sandbox = (await lathe.sandbox.status()).text;
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);

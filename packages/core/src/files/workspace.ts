@@ -56,6 +56,7 @@ export class Workspace {
   readonly roots: readonly [string, ...string[]];
   readonly #options: OpenedOptions;
   readonly #readable: string[];
+  readonly #offered = new Set<string>();
 
   private constructor(roots: readonly [string, ...string[]], options: OpenedOptions) {
     this.roots = roots;
@@ -95,6 +96,17 @@ export class Workspace {
   /** Lets the agent read one more directory outside without asking. */
   async allowReading(directory: string): Promise<void> {
     this.#readable.push(await realPathOf(resolve(directory)));
+  }
+
+  /** Also shows the directory to commands in the sandbox. */
+  async offer(directory: string): Promise<void> {
+    await this.allowReading(directory);
+    this.#offered.add(await realPathOf(resolve(directory)));
+  }
+
+  /** Directories outside that commands in the sandbox see. */
+  get offered(): ReadonlySet<string> {
+    return this.#offered;
   }
 
   async locate(path: string): Promise<Location> {

@@ -1,15 +1,16 @@
 import { type ConsentGate, ConsentRefused, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
+import type { Origin } from '../settings/merge-layers.js';
 import { fileHashes, hookFiles } from './hook-files.js';
 import { type Hook, type HookEvent, hookEvents } from './hooks.js';
 
 /**
- * The hooks in the settings. Those of a workspace, which is trusted, must pass `gate` first: the user must have approved
- * their exact commands and the files that they run. The notices name the hooks that do not run.
+ * The hooks in the settings. Those of a workspace, which is trusted, and of plugins must pass a gate first: the user must
+ * have approved their exact commands and the files that they run. The notices name the hooks that do not run.
  */
 export async function loadHooks(
   { origins }: Pick<LoadedSettings, 'origins'>,
-  { root, gate }: { root: string; gate: ConsentGate | undefined },
+  { root, gate, pluginGate }: { root: string; gate: ConsentGate | undefined; pluginGate: ConsentGate },
   signal: AbortSignal,
 ): Promise<{ hooks: Hook[]; notices: string[] }> {
   const hooks: Hook[] = [];
@@ -22,10 +23,12 @@ export async function loadHooks(
       notices.push(`There is no hook event "${name}". Known: ${hookEvents.join(', ')}.`);
       continue;
     }
-    for (const { layer, source, written } of list) {
+    for (const origin of list) {
+      const { layer, source, written } = origin;
       const defined = definitionsOf(event, written);
       try {
-        if (layer === 'workspace' && gate) await gate.pass(consentTo(event, defined, source, root), signal);
+        const judge = layer === 'plugin' ? pluginGate : layer === 'workspace' ? gate : undefined;
+        await judge?.pass(consentTo(event, defined, origin, root), signal);
         hooks.push(...defined);
       } catch (error) {
         if (!(error instanceof ConsentRefused)) throw error;
@@ -36,16 +39,17 @@ export async function loadHooks(
   return { hooks, notices };
 }
 
-function consentTo(event: HookEvent, hooks: readonly Hook[], source: string, root: string): ConsentRequest {
+function consentTo(event: HookEvent, hooks: readonly Hook[], { source, pin }: Origin, root: string): ConsentRequest {
   const command = hooks.map((hook) => hook.command).join('\n');
+  const filesOf = (hook: Hook) => hookFiles(hook.command, root);
   return {
     kind: 'hook',
     id: `${source} ${event}`,
     // With the content of the files that they run, so that another content is another agreement.
-    definition: { hooks, files: fileHashes(hooks.flatMap((hook) => hookFiles(hook.command, root))) },
+    definition: { hooks, ...(pin === undefined ? { files: fileHashes(hooks.flatMap(filesOf)) } : { pin }) },
     confirmation: {
       type: 'exec',
-      title: `Let this project run its ${event} hooks?`,
+      title: `Let ${pin === undefined ? 'this project' : source} run its ${event} hooks?`,
       command,
       rootCommand: command.split(/\s/, 1)[0] ?? '',
       directory: root,

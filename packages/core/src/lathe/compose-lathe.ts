@@ -6,6 +6,7 @@ import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
 import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
+import { InstalledPlugins, pluginSettings } from '../plugins/installed-plugins.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
@@ -37,12 +38,12 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const { settings, env } = loaded;
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
-  const extension = (await options.extend?.(parts)) ?? {};
+  const { problems = [], ...extension } = (await options.extend?.(parts)) ?? {};
   const given = { caller, extension, ownEnv: options.env, asker: options.asker };
   const builtIns = await builtInTools({ ...parts, ...given, policy, settings, env });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
+  const sources = toolSources({ ...options, ...parts, approver, registry, extension, sandbox: shared.sandbox });
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const { log, telemetry, ...recorders } = await openRecords(options, parts);
   // A person who calls the tools sends nothing that a text made them send.
@@ -58,6 +59,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     userHome,
     approver,
     sources,
+    plugins: parts.plugins,
     hooks,
     tracer: telemetry?.tracer,
     retention,
@@ -73,7 +75,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     tools: registry,
     workspace,
     settings,
-    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
+    problems: [...settingsProblems(loaded), ...parts.problems, ...policy.problems, ...notices, ...problems],
     run: scheduler.run.bind(scheduler),
     discover: sources.discover,
     close: async () => {
@@ -112,7 +114,7 @@ async function useSession(id: string, { log, spill, workspace, tracer }: Session
 
 /** The settings, and the workspace they speak of. */
 async function openParts(options: LatheOptions) {
-  const { userHome, home, loaded } = await loadEverything(options);
+  const { userHome, home, loaded, plugins, problems } = await loadEverything(options);
   const retention = new Retention(home, loaded.settings.retention);
   const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
@@ -126,7 +128,7 @@ async function openParts(options: LatheOptions) {
     tmp: session.tmp,
     obeyed: loaded.settings.context.fileName,
   });
-  return { workspace, loaded, home, userHome, spill, retention, executed, session };
+  return { workspace, loaded, home, userHome, plugins, problems, spill, retention, executed, session };
 }
 
 /** The commands of all hooks in the settings. */
@@ -142,14 +144,13 @@ async function hooksOf(options: HookOptions): Promise<{ hooks: Hooks | undefined
   return openHooks(options);
 }
 
-async function loadEverything(
-  options: LatheOptions,
-): Promise<{ userHome: string; home: LatheHome; loaded: LoadedSettings }> {
+async function loadEverything(options: LatheOptions) {
   const { cwd, env } = options;
   const { userHome, latheHome } = homeDirectories(options);
   const home = new LatheHome(latheHome);
   const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
   const agreed = isTrusted && options.isTrusted === undefined ? await new AgreedRules(home).of(cwd) : undefined;
+  const { plugins, problems } = await new InstalledPlugins(home).load();
   const loaded = await loadSettings({
     home: userHome,
     latheHome: home.path,
@@ -157,13 +158,16 @@ async function loadEverything(
     isTrusted,
     ...(agreed && { isAgreed: (rule) => agreed.has(rule) }),
     env,
+    plugins: plugins.map(pluginSettings),
     flags: {
       ...(options.readsQwenHome !== undefined && { 'general.readQwenHome': options.readsQwenHome }),
       ...options.flags,
     },
   });
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
-  return { userHome, home, loaded };
+  const { enabled } = loaded.settings.plugins;
+  const used = plugins.filter(({ name }) => enabled === undefined || enabled.includes(name));
+  return { userHome, home, loaded, plugins: used, problems };
 }
 
 /** Mistakes, and changes of what is allowed, which are shown before they count. */

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { arePlain } from '../text/schema/plain-schema.js';
+import { isRecord, type SchemaNode, subschemas } from '../text/schema/schema-nodes.js';
 import { createLathe } from './create-lathe.js';
 import { personalFolders } from './home-directories.js';
 
@@ -74,4 +76,15 @@ test.each([
   await lathe.run([{ name: 'list_directory', args: { path: lathe.workspace.root } }], never);
   await lathe.close();
   expect(existsSync(lathe.host.home.file('audit/calls.jsonl'))).toBe(isWritten);
+});
+
+test('the start does not compile a meta-schema: every built-in schema is a plain one', async () => {
+  const lathe = await createLathe(options());
+  await lathe.close();
+  const nodesIn = (schema: unknown): SchemaNode[] =>
+    isRecord(schema) ? [schema, ...subschemas(schema).flatMap(nodesIn)] : [];
+  const schemas = lathe.tools
+    .getAllTools()
+    .map(({ name, parameterSchema }) => ({ name, nodes: nodesIn(parameterSchema) }));
+  expect(schemas.filter(({ nodes }) => !arePlain(nodes)).map(({ name }) => name)).toEqual([]);
 });

@@ -1,7 +1,10 @@
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
+import type { InstalledPlugin } from '../plugins/installed-plugins.js';
+import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import type { TaskRunner } from '../tools/task.js';
+import type { ToolSource } from '../tools/tool-registry.js';
 import type { Answerer } from '../tools/web-fetch.js';
 
 /** What is open before the tools are made. */
@@ -11,6 +14,13 @@ export interface OpenedParts {
   home: LatheHome;
   /** The person's home directory. */
   userHome: string;
+  /** Installed, unchanged and not turned off. */
+  plugins: readonly InstalledPlugin[];
+}
+
+/** A source of tools that a person has to agree to. */
+export interface ConsentedSource extends ToolSource {
+  consentRequests(): ConsentRequest[];
 }
 
 /** What a program that drives the tools with a model adds to them. */
@@ -19,6 +29,8 @@ export interface Extension {
   tasks?: TaskRunner;
   /** Answers questions about the pages that `web_fetch` reads. */
   answerer?: Answerer;
+  /** More sources of tools. Without a gate nothing has to be agreed to in this run. */
+  openSources?: (options: { gate: ConsentGate | undefined }) => readonly ConsentedSource[];
   /** What is wrong with what the program has read, for people. */
   problems?: readonly string[];
 }

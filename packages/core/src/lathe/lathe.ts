@@ -6,6 +6,7 @@ import type { Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Hooks } from '../hooks/hooks.js';
 import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
+import type { InstalledPlugin } from '../plugins/installed-plugins.js';
 import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
 import type { BackgroundCommands } from '../process/run/background.js';
@@ -100,6 +101,8 @@ export interface LatheHost {
   readonly approver: Approver;
   /** Where tools come from besides the built-in ones. */
   readonly sources: ToolSources;
+  /** The plugins in use. */
+  readonly plugins: readonly InstalledPlugin[];
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
   /** What the session has read that makes calls that send ask; absent when a person calls the tools. */

@@ -22,8 +22,9 @@ export interface HookOptions {
 /** The hooks of the settings, ready to run, and what is to be said about those that are not. */
 export async function openHooks(options: HookOptions): Promise<{ hooks: Hooks | undefined; notices: string[] }> {
   const { loaded, home, root, policy, approver, isConsented } = options;
-  const gate = isConsented ? undefined : new ConsentGate(new Consent(home), approver);
-  const { hooks, notices } = await loadHooks(loaded, { root, gate }, new AbortController().signal);
+  const pluginGate = new ConsentGate(new Consent(home), approver);
+  const gate = isConsented ? undefined : pluginGate;
+  const { hooks, notices } = await loadHooks(loaded, { root, gate, pluginGate }, new AbortController().signal);
   if (hooks.length === 0) return { hooks: undefined, notices };
   const env = childEnvironment(loaded.env, {
     set: { LATHE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root, QWEN_PROJECT_DIR: root },

@@ -10,6 +10,7 @@ import type { McpSource } from '../mcp/client/mcp-source.js';
 import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
 import { serverConsent } from '../mcp/client/server-consent.js';
 import { isSelected, serverDefinitions, type UnusableServer } from '../mcp/client/server-definition.js';
+import type { InstalledPlugin } from '../plugins/installed-plugins.js';
 import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
 import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
@@ -18,6 +19,7 @@ import type { Sandbox } from '../process/sandbox/sandbox.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import { NotTrusted, type ToolRegistry, type ToolSource } from '../tools/tool-registry.js';
+import type { Extension } from './extension.js';
 
 export interface ToolSourceOptions {
   workspace: Workspace;
@@ -32,6 +34,10 @@ export interface ToolSourceOptions {
   sandbox: Sandbox;
   /** Answers what servers ask. */
   handlers?: ReverseRequests;
+  /** Sources of the program that drives the tools. */
+  extension: Pick<Extension, 'openSources'>;
+  /** Installed, unchanged and not turned off. */
+  plugins: readonly InstalledPlugin[];
   /** Brings a person to a page where they log in to a server. */
   openPage?: (url: URL) => Promise<void>;
 }
@@ -52,13 +58,16 @@ export interface ToolSources {
 export function toolSources(options: ToolSourceOptions): ToolSources {
   const { servers, unusable } = mcpSources(options);
   const discovery = discoverySource(options);
-  const { own, project } = toolFiles(options);
+  const { own, project, plugins } = toolFiles(options);
+  const added = addedSources(options);
   const untrusted = untrustedSources(options.loaded);
   const notStarted = new NotTrusted('An MCP server of this folder was not started');
   const others: ToolSource[] = [
     ...discovery.map(({ source }) => source),
     ...own,
     ...project,
+    ...plugins,
+    ...added,
     ...(untrusted.command === undefined
       ? []
       : [failingSource(DiscoverySource.label, new NotTrusted(`${untrusted.command} was not run`))]),
@@ -71,9 +80,9 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
     unusable: [...unusable, ...untrusted.servers.map((name) => ({ name, problem: notStarted.message }))],
     consents: () => [
       ...discovery.filter(({ isProjects }) => isProjects).flatMap(({ source }) => source.consentRequests()),
-      ...project.flatMap((files) => files.consentRequests()),
+      ...[...project, ...plugins, ...added].flatMap((source) => source.consentRequests()),
       ...servers
-        .filter(({ client }) => client.definition.isProjects)
+        .filter(({ client }) => client.definition.isProjects || client.definition.plugin)
         .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
     ],
     discover: async (signal, name) => {
@@ -115,6 +124,7 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
         ),
     }),
     ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
+    pluginGate: new ConsentGate(new Consent(home), approver),
     ...(options.handlers && { handlers: options.handlers }),
     ...(options.openPage && { openPage: options.openPage }),
     onTools: (label, tools) => registry.replaceTools(label, tools),
@@ -123,19 +133,30 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
 }
 
 /** The person's own need neither trust nor agreement. In the home folder both are the same, and are the person's own. */
-function toolFiles({ workspace, loaded, home, approver, isTrusted }: ToolSourceOptions) {
+function toolFiles({ workspace, loaded, home, approver, isTrusted, plugins }: ToolSourceOptions) {
+  const gate = new ConsentGate(new Consent(home), approver);
   const own = { label: '~/.lathe/tools', folder: resolve(home.path, 'tools'), isTrusted: true, packagesIn: '/' };
   const project = {
     label: '.lathe/tools',
     folder: join(workspace.root, '.lathe', 'tools'),
     packagesIn: join(workspace.root, '.lathe'),
     isTrusted: loaded.isTrusted,
-    ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
+    ...(!isTrusted && { gate }),
   };
   return {
     own: [new ToolFiles(own)],
     project: own.folder === project.folder ? [] : [new ToolFiles(project)],
+    plugins: plugins.flatMap(({ name, root, tools }) => {
+      if (tools === undefined) return [];
+      const folder = join(root, tools);
+      return [new ToolFiles({ label: `plugin ${name}`, folder, packagesIn: root, isTrusted: true, gate })];
+    }),
   };
+}
+
+function addedSources({ extension, home, approver, isTrusted = false }: ToolSourceOptions) {
+  const gate = new ConsentGate(new Consent(home), approver);
+  return extension.openSources?.({ gate: isTrusted ? undefined : gate }) ?? [];
 }
 
 /** Only in a trusted folder: even a command of the person's own would run the folder's files. */

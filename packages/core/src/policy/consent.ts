@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LatheHome } from '../files/lathe-home.js';
 import { isStringPair, PrivateStore } from './private-store.js';
 
-export type ConsentKind = 'discovery-command' | 'tool-files' | 'mcp-server' | 'hook';
+export type ConsentKind = 'discovery-command' | 'tool-files' | 'mcp-server' | 'hook' | 'skill';
 
 /**
  * What the user agreed to run, bound to a hash of its whole definition: if one byte changes, Lathe asks again. `id`

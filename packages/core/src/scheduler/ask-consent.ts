@@ -27,9 +27,23 @@ export class ConsentGate {
     this.#approver = approver;
   }
 
-  async pass({ kind, id, definition, confirmation }: ConsentRequest, signal: AbortSignal): Promise<void> {
-    const hash = definitionHash(definition);
-    if (await this.#consent.isApproved(kind, id, hash)) return;
+  async pass(request: ConsentRequest, signal: AbortSignal): Promise<void> {
+    await this.passAll(await this.unapproved([request]), request.confirmation, signal);
+  }
+
+  /** Those that a person has not agreed to as they are now. */
+  async unapproved(requests: readonly ConsentRequest[]): Promise<ConsentRequest[]> {
+    const isApproved = ({ kind, id, definition }: ConsentRequest) =>
+      this.#consent.isApproved(kind, id, definitionHash(definition));
+    const answers = await Promise.all(requests.map(isApproved));
+    return requests.filter((_, index) => !answers[index]);
+  }
+
+  /** Asks one question about several things. */
+  async passAll(requests: readonly ConsentRequest[], confirmation: Confirmation, signal: AbortSignal): Promise<void> {
+    const [first] = requests;
+    if (!first) return;
+    const { kind, id } = first;
     const request = {
       callId: `${kind} ${id}`,
       tool: kind,
@@ -37,7 +51,7 @@ export class ConsentGate {
       description: confirmation.title,
       args: {},
       confirmation,
-      reason: 'the project wants to start it and you have not agreed to exactly this before',
+      reason: 'it is not your own and you have not agreed to exactly this before',
     };
     const decision = await this.#approver.decide(request, signal).catch((error: unknown) => {
       throw new ConsentRefused(
@@ -47,6 +61,6 @@ export class ConsentGate {
     });
     if (decision.outcome !== 'once' && decision.outcome !== 'always')
       throw new ConsentRefused('You did not agree to it. To be asked again, run `lathe trust`.');
-    await this.#consent.approve(kind, id, hash);
+    for (const each of requests) await this.#consent.approve(each.kind, each.id, definitionHash(each.definition));
   }
 }

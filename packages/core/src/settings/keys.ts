@@ -157,6 +157,10 @@ export const settingsTable = {
   'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
   'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
 
+  'plugins.enabled': setting(names, undefined, 'Only these installed plugins are used; without it, all of them.', {
+    workspace: 'never',
+  }),
+
   'retention.days': setting(
     integer(-1),
     30,

@@ -5,7 +5,7 @@ import { assignmentsFromEnvironment, assignmentsFromFlags } from './environment-
 import { allSettings, type SettingKey, type Settings } from './keys.js';
 import { type Ignored, isLooser, type Merged, mergeLayers, type Origin } from './merge-layers.js';
 import { deepFreeze, nest } from './nested-settings.js';
-import type { JsonValue } from './parse-jsonc.js';
+import { type JsonValue, nodeOf } from './parse-jsonc.js';
 import {
   type FileContent,
   type Interpretation,
@@ -31,9 +31,21 @@ export interface SettingsSources {
   env: Environment;
   /** Settings from the command line under their canonical keys. */
   flags?: Partial<Record<SettingKey, JsonValue>>;
+  /** What installed plugins bring. They can set nothing but servers and hooks, and those only after consent. */
+  plugins?: readonly PluginSettings[];
   platform?: NodeJS.Platform;
   /** Replaces the default path of the platform, for tests and embedders. */
   systemFile?: string;
+}
+
+/** The settings of an installed plugin. */
+export interface PluginSettings {
+  name: string;
+  /** The hash of its files. */
+  pin: string;
+  /** `$NAME` stands for a variable of the environment. */
+  hasVariables: boolean;
+  settings: { readonly mcpServers: JsonValue; readonly hooks: JsonValue };
 }
 
 export interface LoadedSettings {
@@ -61,7 +73,8 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
   const isNeeded = personalValue('security.folderTrust.enabled', own, sources) !== false;
   const isTrusted = sources.isTrusted || !isNeeded;
   const dotEnv = loadEnvironment(sources, { isTrusted, readsQwenHome });
-  const layers = interpretAll(files, sources, dotEnv.env);
+  const enabled = personalValue('plugins.enabled', own, sources);
+  const layers = interpretAll(withPlugins(files, sources, enabled), sources, dotEnv.env);
   const merged = mergeLayers(layers.assignments, defaults(), {
     isTrusted,
     isAgreed: isNeeded ? sources.isAgreed : undefined,
@@ -112,14 +125,32 @@ function settingsFiles(sources: SettingsSources): SettingsFile[] {
 /** An unknown setting may come from a newer version; every other mistake may be a lost limit. */
 const isFatal = ({ message }: SettingsProblem): boolean => !message.startsWith('Unknown setting. docs');
 
-type OpenedFile = { file: SettingsFile; content: FileContent };
+type OpenedFile = { file: SettingsFile; content: FileContent; hasVariables?: boolean };
+
+/** Plugins come after the person's own files, which they cannot change, and before those of the workspace. */
+function withPlugins(
+  files: readonly OpenedFile[],
+  { plugins = [] }: SettingsSources,
+  enabled?: JsonValue,
+): OpenedFile[] {
+  const used = plugins.filter(({ name }) => !Array.isArray(enabled) || enabled.includes(name));
+  const opened = used.map(({ name, pin, hasVariables, settings }): OpenedFile => {
+    const file = { path: `plugin ${name}`, layer: 'plugin', isForeign: true, pin } as const;
+    return { file, hasVariables, content: { status: 'parsed', root: nodeOf(settings) } };
+  });
+  const own = files.filter(({ file }) => file.layer !== 'workspace');
+  return [...own, ...opened, ...files.slice(own.length)];
+}
 
 interface Layers extends Interpretation {
   fatal: SettingsProblem[];
 }
 
 function interpretAll(files: readonly OpenedFile[], sources: SettingsSources, env: Environment): Layers {
-  const interpreted = files.map(({ file, content }) => ({ file, ...interpretFile(file, content, env) }));
+  const interpreted = files.map(({ file, content, hasVariables = true }) => ({
+    file,
+    ...interpretFile(file, content, hasVariables ? env : {}),
+  }));
   const outside = [assignmentsFromEnvironment(env), assignmentsFromFlags(sources.flags ?? {}, env)];
   return {
     assignments: [...interpreted, ...outside].flatMap(({ assignments }) => assignments),

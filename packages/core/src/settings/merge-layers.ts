@@ -1,7 +1,7 @@
 import type { KnownSetting } from './keys.js';
 import { isArray, type JsonValue } from './parse-jsonc.js';
 
-export type LayerName = 'system' | 'user' | 'workspace' | 'environment' | 'flags';
+export type LayerName = 'system' | 'user' | 'plugin' | 'workspace' | 'environment' | 'flags';
 
 /** Where the value of a setting comes from; lists and objects that are merged have several sources. */
 export interface Origin {
@@ -11,6 +11,8 @@ export interface Origin {
   line?: number;
   /** As it is written, with variables not expanded: the only form that may be shown. */
   written: JsonValue;
+  /** Of a plugin: the hash of its files. */
+  pin?: string;
 }
 
 /** One setting in one source. */
@@ -91,7 +93,8 @@ function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue
   if (assignment.isDoubtful && setting.workspace !== 'tighten') return refuse('somebody else may have written it');
   if (isLimited(assignment)) {
     if (setting.workspace === 'never') return refuse('a workspace file cannot set it');
-    if (!power.isTrusted && setting.workspace === 'free') return refuse('the folder is not trusted');
+    if (!power.isTrusted && assignment.layer !== 'plugin' && setting.workspace === 'free')
+      return refuse('the folder is not trusted');
     if (isLooser(setting, value, current)) return refuse('a workspace file can only make it stricter');
     return withoutRefused(assignment, merged, power);
   }
@@ -100,7 +103,8 @@ function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue
 }
 
 /** Whether a value may only make a setting stricter. */
-const isLimited = ({ layer, isDoubtful }: Assignment): boolean => layer === 'workspace' || isDoubtful === true;
+const isLimited = ({ layer, isDoubtful }: Assignment): boolean =>
+  layer === 'workspace' || layer === 'plugin' || isDoubtful === true;
 
 const notAgreed = 'you have not agreed to this rule; run lathe trust to agree';
 
@@ -129,7 +133,8 @@ function withoutRefused(assignment: Assignment, merged: Merged, { isAgreed }: Po
     const key = `${setting.key}.${name}`;
     const owner = merged.origins.get(key)?.[0];
     // Rules such as `name__*` were written for the user's own server.
-    if (owner !== undefined && owner.layer !== 'workspace') note(key, name, `the name belongs to ${owner.source}`);
+    const isTaken = owner !== undefined && !(owner.layer === 'workspace' && assignment.layer === 'workspace');
+    if (isTaken) note(key, name, `the name belongs to ${owner.source}`);
     else if (isObject(server) && server['trust'] === true) {
       note(`${key}.trust`, true, 'a workspace file cannot trust a server');
       servers[name] = { ...server, trust: false };
@@ -167,8 +172,8 @@ function byKey(before: JsonValue | undefined, value: JsonValue): JsonValue {
   return result;
 }
 
-function originOf({ layer, source, line, written }: Assignment): Origin {
-  return { layer, source, ...(line !== undefined && { line }), written };
+function originOf({ layer, source, line, written, pin }: Assignment): Origin {
+  return { layer, source, ...(line !== undefined && { line }), written, ...(pin !== undefined && { pin }) };
 }
 
 function amount(value: JsonValue): number {

@@ -13,6 +13,12 @@ export function readBounded(
   maxBytes: number = maxSettingsBytes,
   inspect?: (info: Stats) => void,
 ): string | undefined {
+  const bytes = readBytes(path, maxBytes, inspect);
+  return bytes && decode(bytes);
+}
+
+/** As `readBounded`, for a file that need not be text. */
+export function readBytes(path: string, maxBytes: number, inspect?: (info: Stats) => void): Buffer | undefined {
   const descriptor = openIfThere(path);
   if (descriptor === undefined) return undefined;
   try {
@@ -20,7 +26,7 @@ export function readBounded(
     if (!info.isFile()) throw new Error('It is not a regular file.');
     if (info.size > maxBytes) throw new Error(`It is larger than ${maxBytes} bytes.`);
     inspect?.(info);
-    return decode(readUpTo(descriptor, maxBytes));
+    return readUpTo(descriptor, maxBytes);
   } finally {
     closeSync(descriptor);
   }

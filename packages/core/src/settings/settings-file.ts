@@ -30,6 +30,8 @@ export interface SettingsFile {
   layer: LayerName;
   /** Qwen Code's own file: its other keys are ignored. */
   isForeign: boolean;
+  /** Of a plugin: the hash of its files. */
+  pin?: string;
 }
 
 /** The content of a settings file. */
@@ -92,7 +94,8 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
   const assign = (setting: KnownSetting, spelling: string, node: JsonNode) => {
     const value = checkSetting(setting, spelling, node, context);
     if (value === undefined) return;
-    const origin = { written: valueOf(node), layer: file.layer, source: file.path, line: node.line };
+    const { layer, path: source, pin } = file;
+    const origin = { written: valueOf(node), layer, source, line: node.line, ...(pin !== undefined && { pin }) };
     const isDoubtful = doubt !== undefined;
     addOnce({ setting, value, ...origin, ...(isDoubtful && { isDoubtful }) }, spelling, result.assignments, context);
   };

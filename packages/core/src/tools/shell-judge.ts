@@ -82,6 +82,7 @@ export class ShellJudge {
     const reads = [
       ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
       ...(cwd.inside || cwd.secret !== undefined ? [] : [cwd.path]),
+      ...workspace.offered,
     ];
     const judgement = { cwd, analysis, targets, rights, extraRights, reads };
     latest.set(call, judgement);

@@ -19,6 +19,8 @@ export interface McpOptions extends ProgramOptions {
   pins: DefinitionPins;
   /** Asks before a server of the project starts; not set if the user trusts the folder for this run. */
   gate?: ConsentGate;
+  /** Asks before a server of a plugin starts. */
+  pluginGate?: ConsentGate;
   handlers?: ReverseRequests;
   tokens: TokenStore;
   /** Opens the login page of a server; without it, servers that need a login fail. */
@@ -31,8 +33,9 @@ export interface McpOptions extends ProgramOptions {
 export function createMcp(options: McpOptions): McpSource[] {
   return options.servers.map((configured) => {
     const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
-    const { root, gate, runner, env, roots, handlers = {} } = options;
+    const { root, gate, pluginGate, runner, env, roots, handlers = {} } = options;
     const consent = serverConsent(definition, root);
+    const judge = definition.plugin ? pluginGate : definition.isProjects ? gate : undefined;
     const client = new McpClient(definition, {
       roots,
       runner,
@@ -40,7 +43,7 @@ export function createMcp(options: McpOptions): McpSource[] {
       handlers,
       ...authorizationFor(definition, options),
       ...(options.sandbox && { sandbox: options.sandbox }),
-      ...(gate && definition.isProjects && { consent: (signal: AbortSignal) => gate.pass(consent, signal) }),
+      ...(judge && { consent: (signal: AbortSignal) => judge.pass(consent, signal) }),
       onListChanged: (list) => {
         if (list === 'tools') void republish(source, options.onTools);
         else source.listChanged(list);

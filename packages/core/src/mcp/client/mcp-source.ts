@@ -39,7 +39,7 @@ export class McpSource implements ToolSource {
     this.client = client;
     this.label = `MCP server ${client.definition.name}`;
     this.#pins = pins;
-    this.#owner = client.definition.isProjects ? root : '';
+    this.#owner = client.definition.isProjects ? root : (client.definition.plugin?.source ?? '');
   }
 
   rejections(): Rejection[] {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../settings/load-settings.js';
 import type { McpServerSettings } from '../../settings/mcp-server-shape.js';
+import type { Origin } from '../../settings/merge-layers.js';
 import type { JsonValue } from '../../settings/parse-jsonc.js';
 import { compileComponent } from '../../text/glob/glob-component.js';
 import { splitArguments } from '../../text/split-arguments.js';
@@ -30,6 +31,8 @@ export interface ServerDefinition {
   oauth?: NonNullable<McpServerSettings['oauth']>;
   /** A file of the workspace defines it, so the user must approve it before it starts. */
   isProjects: boolean;
+  /** A plugin defines it, so the user must approve it; `pin` is the hash of the plugin's files. */
+  plugin?: { source: string; pin: string };
   /** As written in the settings, without expanded references such as `$TOKEN`. */
   written: JsonValue;
 }
@@ -72,11 +75,15 @@ export function serverDefinitions(
         alias: aliasOf(name, options.reserved),
         endpoint,
         isTrusted: settings.trust === true && loaded.isTrusted,
-        isProjects: origin?.layer === 'workspace',
-        written: origin?.written ?? null,
+        ...ownerOf(origin),
       });
   }
   return { servers, unusable };
+}
+
+function ownerOf(origin: Origin | undefined): Pick<ServerDefinition, 'isProjects' | 'plugin' | 'written'> {
+  const { layer, source = '', pin, written = null }: Partial<Origin> = origin ?? {};
+  return { isProjects: layer === 'workspace', ...(pin !== undefined && { plugin: { source, pin } }), written };
 }
 
 function limitsOf(settings: McpServerSettings) {

@@ -9,7 +9,7 @@ function nodesIn(schema: unknown): SchemaNode[] {
 }
 
 const names =
-  '$schema title format minLength maxItems minimum exclusiveMaximum default const items additionalProperties not anyOf ' +
+  '$schema title format pattern minLength maxItems minimum exclusiveMaximum default const items additionalProperties not anyOf ' +
   'type properties required enum uniqueItems';
 const name = fc.constantFrom(...names.split(' '));
 const { schema } = fc.letrec((tie) => ({
@@ -45,6 +45,7 @@ test.each([
   [{ type: ['object', 'null'] }, false],
   [{ properties: { a: { type: 'strnig' } } }, false],
   [{ required: ['a', 'a'] }, false],
+  [{ type: 'string', pattern: '\\S' }, true],
   [{ $ref: '#' }, false],
 ])('%j is plain: %s', (candidate, expected) => {
   expect(arePlain(nodesIn(candidate))).toBe(expected);

@@ -19,7 +19,7 @@ const types = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number',
 
 /** Keywords that nearly all schemas use and that mean the same in both dialects. */
 const keywords: ReadonlyMap<string, Test> = new Map([
-  ...['$schema', 'title', 'description', '$comment', 'format'].map((name) => [name, isString] as const),
+  ...['$schema', 'title', 'description', '$comment', 'format', 'pattern'].map((name) => [name, isString] as const),
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map(
     (name) => [name, isCount] as const,
   ),

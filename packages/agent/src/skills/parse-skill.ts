@@ -1,0 +1,40 @@
+import { parseFrontMatter } from '@lathe/core/host';
+import { plainText } from '../definition-files.js';
+
+/** What a SKILL.md says. */
+export interface SkillText {
+  name: string;
+  /** What the skill is for and when to use it: the model sees this before it loads the skill. */
+  description: string;
+  body: string;
+  /** Only the person can load it. */
+  isForPersonOnly: boolean;
+}
+
+const maxName = 64;
+const maxDescription = 1_024;
+
+/**
+ * Reads a SKILL.md. More lenient than the specification where that is harmless: other fields, broken YAML, a name that is
+ * missing or differs from the folder's, a description that is too long. `allowed-tools` and the like grant nothing.
+ * Throws what is wrong.
+ */
+export function parseSkill(text: string, folder: string): SkillText {
+  const parsed = parseFrontMatter(plainText(text));
+  if (!parsed) throw new Error('SKILL.md must begin with front matter: name and description between lines of ---');
+  const field = (name: string) => {
+    const value = parsed.fields.get(name);
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  const name = (field('name') || folder).normalize('NFKC');
+  if (name.length > maxName || !/^[\p{Ll}\p{Lo}\p{M}\p{Nd}]+(?:-[\p{Ll}\p{Lo}\p{M}\p{Nd}]+)*$/u.test(name))
+    throw new Error(`its name must have 1 to ${maxName} lowercase letters, digits and single hyphens`);
+  const description = field('description').replaceAll(/\s+/g, ' ');
+  if (description === '') throw new Error('it has no description');
+  return {
+    name,
+    description: description.length > maxDescription ? `${description.slice(0, maxDescription - 1)}…` : description,
+    body: parsed.body.trim(),
+    isForPersonOnly: field('disable-model-invocation') === 'true',
+  };
+}

@@ -1,0 +1,175 @@
+import { resolve } from 'node:path';
+import {
+  describePlugin,
+  describeUpdate,
+  fetchPlugin,
+  filesHash,
+  InstalledPlugins,
+  type PluginFiles,
+  type PluginSource,
+  parseSource,
+  readPlugin,
+  readTree,
+  visibleText,
+} from '@lathe/core/host';
+import { LatheHome } from '@lathe/core/tools';
+import { type Flags, UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { approveSources } from '../startup/approve-sources.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
+import { askOnTerminal } from '../terminal/terminal-question.js';
+import type { Command } from './command.js';
+
+interface Context {
+  plugins: InstalledPlugins;
+  flags: Flags;
+  io: Io;
+  signal: AbortSignal;
+}
+
+type Action = (args: readonly string[], context: Context) => Promise<number>;
+
+const actions: Record<string, Action> = { add, list, remove, update };
+
+/** `lathe plugin` manages plugins. Nothing of a plugin runs here. */
+export const command: Command = {
+  async run({ operands: [name = 'list', ...args], flags }, io, signal) {
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (!action)
+      throw new UsageError(
+        `unknown action ${JSON.stringify(name)}; use lathe plugin ${Object.keys(actions).join('|')}`,
+      );
+    return action(args, { plugins: new InstalledPlugins(new LatheHome(latheHome(io))), flags, io, signal });
+  },
+};
+
+async function add(args: readonly string[], context: Context): Promise<number> {
+  const { plugins, io, signal } = context;
+  const [text, ...extra] = args;
+  if (text === undefined || extra.length > 0)
+    throw new UsageError('plugin add needs a folder, an archive or a repository');
+  return orFailure(io, `${text} cannot be installed`, async () => {
+    const source = await parseSource(text, (path) => resolve(io.cwd, path));
+    const files = await fetchPlugin(source, io.env, signal);
+    const { name } = readPlugin(files, { root: '<plugin>', data: '<data>' });
+    const records = await plugins.records();
+    if (records.some((record) => record.name.toLowerCase() === name.toLowerCase()))
+      throw new Error(`there is a plugin ${name} already; use lathe plugin update ${name}, or remove it first`);
+    return install({ name, source, files }, describe(files, plugins, name), context);
+  });
+}
+
+async function update(args: readonly string[], context: Context): Promise<number> {
+  const { plugins, io, signal } = context;
+  const records = await plugins.records();
+  const chosen = args.length === 0 ? records : records.filter(({ name }) => args.includes(name));
+  const unknown = args.find((name) => !records.some((record) => record.name === name));
+  if (unknown !== undefined)
+    throw new UsageError(`there is no plugin ${JSON.stringify(unknown)}; see lathe plugin list`);
+  let code: number = exitCodes.success;
+  for (const { name, hash, source } of chosen) {
+    const result = await orFailure(io, `${name} cannot be updated`, async () => {
+      const files = await fetchPlugin(source, io.env, signal);
+      const now = readPlugin(files, plugins.placeOf(name)).name;
+      if (now !== name) throw new Error(`it is named ${now} now; remove it and add that one`);
+      const before = installedFiles(plugins, name);
+      if (filesHash(files) === hash && filesHash(before) === hash) {
+        io.out(`${name} is up to date.`);
+        return exitCodes.success;
+      }
+      const changes = await describeUpdate(before, files);
+      return install({ name, source, files }, [...describe(files, plugins, name), '', ...changes], context);
+    });
+    if (result !== exitCodes.success) code = result;
+  }
+  return code;
+}
+
+const describe = (files: PluginFiles, plugins: InstalledPlugins, name: string) =>
+  describePlugin(readPlugin(files, plugins.placeOf(name)), files);
+
+/** What is there, also if somebody changed it; nothing if it cannot be read. */
+function installedFiles(plugins: InstalledPlugins, name: string): PluginFiles {
+  try {
+    return readTree(plugins.placeOf(name).root);
+  } catch {
+    return new Map();
+  }
+}
+
+/** Shows what would be installed, asks, installs it, and asks about each program that it wants to start. */
+async function install(
+  { name, source, files }: { name: string; source: PluginSource; files: PluginFiles },
+  shown: readonly string[],
+  { plugins, flags, io, signal }: Context,
+): Promise<number> {
+  for (const line of shown) io.out(line);
+  io.out(
+    'Installing runs nothing of it. Its skills instruct the model; its servers, hooks and tools ask before they start.',
+  );
+  const isAgreed =
+    flags.yes || (io.isInteractive && /^y(es)?$/i.test(await askOnTerminal('Install it? [y/N] ', io, signal)));
+  if (!isAgreed) {
+    io.err(`lathe: ${name} was not installed. Agree in a terminal, or with --yes.`);
+    return exitCodes.denied;
+  }
+  await plugins.install(name, files, source);
+  io.out(`Installed ${name}. Remove it with: lathe plugin remove ${name}`);
+  // In the plugin's own folder, which brings no settings of its own, only plugins ask.
+  await approveSources(flags, { ...io, cwd: plugins.placeOf(name).root }, signal);
+  return exitCodes.success;
+}
+
+async function remove([name, ...extra]: readonly string[], { plugins, io }: Context): Promise<number> {
+  if (name === undefined || extra.length > 0) throw new UsageError('plugin remove needs the name of a plugin');
+  const records = await plugins.records();
+  if (!records.some((record) => record.name === name)) {
+    io.err(`lathe: there is no plugin ${JSON.stringify(name)}; see lathe plugin list`);
+    return exitCodes.failure;
+  }
+  await plugins.remove(name);
+  io.out(`Removed ${name} and what its servers kept.`);
+  return exitCodes.success;
+}
+
+async function list(_args: readonly string[], { plugins, flags, io }: Context): Promise<number> {
+  const records = await plugins.records();
+  // Says which of them are not used, and why.
+  const lathe = await openLathe(flags, io);
+  await lathe.close();
+  const entries = records.map(({ name, source, hash }) => {
+    const used = lathe.plugins.find((plugin) => plugin.name === name);
+    return {
+      name,
+      version: used?.version ?? '',
+      isUsed: used !== undefined,
+      skills: used?.skills.length ?? 0,
+      source,
+      hash,
+    };
+  });
+  if (flags.json) io.out(JSON.stringify(entries, null, 2));
+  else if (entries.length === 0) io.out('No plugins. Add one with: lathe plugin add <folder|archive|repository>');
+  else
+    for (const { name, version, isUsed, skills, source } of entries) {
+      const from = 'url' in source ? source.url.replace(/\/\/[^/@\s]+@/, '//***@') : source.path;
+      io.out(
+        visibleText(
+          `${name} ${version}  ${isUsed ? `${skills} ${skills === 1 ? 'skill' : 'skills'}` : 'not used'}  from ${from}`,
+        ),
+      );
+    }
+  return exitCodes.success;
+}
+
+async function orFailure(io: Io, what: string, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    io.err(visibleText(`lathe: ${what}: ${errorMessage(error)}`));
+    return exitCodes.failure;
+  }
+}

@@ -1,0 +1,125 @@
+import { resolve } from 'node:path';
+import { isWithin } from '../files/workspace.js';
+import type { JsonValue } from '../settings/parse-jsonc.js';
+import { isObject, type JsonObject, type PluginPlace } from './plugin.js';
+import type { PluginFiles } from './plugin-files.js';
+import { jsonOf } from './read-json.js';
+
+/** Agent Plugins 1.0.0: https://agent-plugins.org/specification. */
+
+const schemas = 'https://agent-plugins.org/schemas/1.0.0';
+const textFields = ['version', 'description', 'homepage', 'repository', 'license'];
+const knownFields = new Set(['$schema', 'name', 'author', 'keywords', 'extensions', ...textFields]);
+
+/** Why a manifest is not valid, as the specification says; fields it does not know do not count. */
+export function manifestProblem(manifest: JsonObject): string | undefined {
+  const { $schema, name, author, keywords } = manifest;
+  if ($schema !== `${schemas}/plugin.schema.json`) return `"$schema" must be "${schemas}/plugin.schema.json"`;
+  if (typeof name !== 'string' || !/^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?$/.test(name))
+    return '"name" must have 1 to 64 lowercase letters, digits, single hyphens and periods';
+  const wrong = textFields.find((field) => manifest[field] !== undefined && typeof manifest[field] !== 'string');
+  if (wrong !== undefined) return `"${wrong}" must be a text`;
+  if (author !== undefined && !isAuthor(author)) return '"author" may have name, email and url, each a text';
+  if (keywords !== undefined && !isTextList(keywords)) return '"keywords" must be a list of texts';
+  return undefined;
+}
+
+/** What clients must report and ignore. */
+export function unknownFields({ extensions, ...manifest }: JsonObject): string[] {
+  const unknown = Object.keys(manifest).filter((field) => !knownFields.has(field));
+  return [
+    ...unknown.map((field) => `plugin.json: the field ${JSON.stringify(field)} is not part of the format.`),
+    ...(extensions !== undefined && !isObject(extensions) ? ['plugin.json: "extensions" is no object.'] : []),
+  ];
+}
+
+/** The servers of `mcp.json` as settings. A wrong file has none, a wrong server is left out and noted. */
+export function portableServers(files: PluginFiles, place: PluginPlace) {
+  const written = jsonOf(files, 'mcp.json');
+  const servers: Record<string, JsonObject> = Object.create(null);
+  const notes: string[] = [];
+  if (!written) return { servers, notes };
+  const { $schema, mcpServers, ...others } = written;
+  if ($schema !== `${schemas}/mcp.schema.json`)
+    throw new Error(`mcp.json: "$schema" must be "${schemas}/mcp.schema.json"`);
+  if (!isObject(mcpServers)) throw new Error('mcp.json: "mcpServers" must be an object');
+  if (Object.keys(others).length > 0) throw new Error(`mcp.json: unknown fields ${Object.keys(others).join(', ')}`);
+  for (const [name, server] of Object.entries(mcpServers)) {
+    const found = isObject(server) ? serverOf(server, place) : 'it must be an object';
+    if (typeof found === 'string') notes.push(`The server ${JSON.stringify(name)} is not used: ${found}.`);
+    else servers[name] = found;
+  }
+  return { servers, notes };
+}
+
+function serverOf(server: JsonObject, place: PluginPlace): JsonObject | string {
+  const { type } = server;
+  if (type === 'stdio') return programOf(server, place);
+  if (type === 'streamable-http' || type === 'sse') return remoteOf(server);
+  return 'its type must be stdio, streamable-http or sse';
+}
+
+function programOf(server: JsonObject, { root, data }: PluginPlace): JsonObject | string {
+  const { command, args = [], env = {}, cwd = './' } = server;
+  const unknown = unknownIn(server, ['type', 'command', 'args', 'env', 'cwd']);
+  if (unknown !== undefined) return unknown;
+  if (typeof command !== 'string' || typeof cwd !== 'string' || !isTextList(args) || !isTextMap(env))
+    return 'command and cwd must be texts, args a list of texts, and env an object of texts';
+  if ('PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) return 'env must not set PLUGIN_ROOT or PLUGIN_DATA';
+  const fill = (text: string) =>
+    text.replaceAll(/\$\{PLUGIN_(?:ROOT|DATA)\}/g, (name) => (name === '${PLUGIN_ROOT}' ? root : data));
+  const filled = Object.entries(env).map(([key, value]) => [key, fill(value)] as const);
+  const place = placeOf(command, cwd, { root, data });
+  if (typeof place === 'string') return place;
+  const variables = { ...Object.fromEntries(filled), PLUGIN_ROOT: root, PLUGIN_DATA: data };
+  return { ...place, args: args.map(fill), env: variables };
+}
+
+/** The program and its directory, both inside of the plugin unless the program is a bare name. */
+function placeOf(command: string, cwd: string, { root, data }: PluginPlace): { command: string; cwd: string } | string {
+  if (!/^(?:\.\/.|[^\\/]+$)/.test(command)) return 'command must be a name, or a path that begins with ./';
+  const [, start, rest = ''] = /^(\.|\$\{PLUGIN_ROOT\}|\$\{PLUGIN_DATA\})(\/.*)?$/s.exec(cwd) ?? [];
+  if (start === undefined || cwd === '.') return 'cwd must begin with ./, ${PLUGIN_ROOT} or ${PLUGIN_DATA}';
+  const base = start === '${PLUGIN_DATA}' ? data : root;
+  const program = command.startsWith('./') ? resolve(root, command) : command;
+  const directory = resolve(base, `.${rest}`);
+  if (!isWithin(base, directory)) return 'its cwd is outside of the plugin';
+  return program === command || isWithin(root, program)
+    ? { command: program, cwd: directory }
+    : 'its command is outside of the plugin';
+}
+
+function remoteOf(server: JsonObject): JsonObject | string {
+  const { type, url, headers = {} } = server;
+  const unknown = unknownIn(server, ['type', 'url', 'headers']);
+  if (unknown !== undefined) return unknown;
+  if (typeof url !== 'string' || !URL.canParse(url)) return 'its url is no web address';
+  const { protocol, hostname, username, password, hash } = new URL(url);
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isHere)) return 'its url must be https';
+  if (`${username}${password}${hash}` !== '') return 'its url must have no password and no #';
+  if (!isTextMap(headers) || !areHeaders(headers)) return 'its headers are wrong';
+  return { ...(type === 'sse' ? { type: 'sse', url } : { type: 'http', httpUrl: url }), headers };
+}
+
+function areHeaders(headers: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const areSound = Object.entries(headers).every(
+    ([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(value),
+  );
+  return areSound && new Set(names).size === names.length;
+}
+
+function unknownIn(server: JsonObject, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(server).filter((field) => !known.includes(field));
+  return unknown.length > 0 ? `it has unknown fields: ${unknown.join(', ')}` : undefined;
+}
+
+const isTextList = (value: JsonValue | undefined): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+const isTextMap = (value: JsonValue | undefined): value is Readonly<Record<string, string>> =>
+  isObject(value) && Object.values(value).every((item) => typeof item === 'string');
+
+const isAuthor = (value: JsonValue): boolean =>
+  isTextMap(value) && Object.keys(value).every((key) => ['name', 'email', 'url'].includes(key));

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { foldPath } from '../files/access/protected-paths.js';
+import { readBytes } from '../settings/read-bounded.js';
+
+/** A file of a plugin. */
+export interface PluginFile {
+  content: Buffer;
+  isExecutable: boolean;
+}
+
+/** All files of a plugin by their path, with `/` between names. What is shown, agreed to and written is this one value. */
+export type PluginFiles = ReadonlyMap<string, PluginFile>;
+
+export const maxPluginBytes = 20 * 1024 * 1024;
+const maxFiles = 2_000;
+const maxDepth = 12;
+
+/** Collects the files of a plugin. Throws when there are too many, or one has a name that could lead elsewhere. */
+export class PluginFileSet {
+  readonly files = new Map<string, PluginFile>();
+  readonly #folded = new Set<string>();
+  #bytes = 0;
+
+  add(path: string, file: PluginFile): void {
+    const problem = pathProblem(path);
+    if (problem !== undefined) throw new Error(`${JSON.stringify(path)} is refused: ${problem}`);
+    const folded = foldPath(path).join('/');
+    if (this.#folded.has(folded)) throw new Error(`${JSON.stringify(path)} is there twice`);
+    this.#folded.add(folded);
+    this.#bytes += file.content.length;
+    if (this.#bytes > maxPluginBytes) throw new Error(`it holds more than ${maxPluginBytes / 1024 / 1024} MB`);
+    if (this.files.size >= maxFiles) throw new Error(`it has more than ${maxFiles} files`);
+    this.files.set(path, file);
+  }
+}
+
+function pathProblem(path: string): string | undefined {
+  const names = path.split('/');
+  if (names.length > maxDepth) return `it is more than ${maxDepth} folders deep`;
+  if (/[\\:\p{Cc}\p{Cf}\p{Surrogate}]/u.test(path)) return 'it has a character that file names should not have';
+  if (names.some((name) => name === '' || name === '.' || name === '..' || /[. ]$/.test(name) || name.length > 200))
+    return 'it is not a plain relative path';
+  return foldPath(path).includes('.git') ? 'it belongs to git' : undefined;
+}
+
+/** What programs leave behind when they run, and git's own data: no part of a plugin or skill. */
+const leftOut = new Set(['.git', '__pycache__', '.DS_Store']);
+
+/** Reads a folder. Symlinks, pipes and devices are refused. */
+export function readTree(root: string): PluginFiles {
+  const set = new PluginFileSet();
+  const visit = (folder: string, prefix: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (leftOut.has(entry.name)) continue;
+      const path = `${prefix}${entry.name}`;
+      const full = join(folder, entry.name);
+      if (entry.isDirectory() && path.split('/').length <= maxDepth) visit(full, `${path}/`);
+      else if (!entry.isFile()) throw new Error(`${JSON.stringify(path)} is refused: it is not a regular file`);
+      else {
+        const content = readBytes(full, maxPluginBytes) ?? Buffer.alloc(0);
+        set.add(path, { content, isExecutable: (lstatSync(full).mode & 0o100) !== 0 });
+      }
+    }
+  };
+  visit(root, '');
+  return set.files;
+}
+
+/** Changes with any byte, name or mode. */
+export function filesHash(files: PluginFiles): string {
+  const hash = createHash('sha256');
+  for (const [path, { content, isExecutable }] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const own = createHash('sha256').update(content).digest('hex');
+    hash.update(`${JSON.stringify(path)} ${isExecutable} ${own}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/** Writes the files below a new folder, private to this person and durable. */
+export async function writeTree(root: string, files: PluginFiles): Promise<void> {
+  await mkdir(root, { mode: 0o700 });
+  for (const [path, { content, isExecutable }] of files) {
+    const full = join(root, ...path.split('/'));
+    await mkdir(dirname(full), { recursive: true, mode: 0o700 });
+    await writeFile(full, content, { flag: 'wx', mode: isExecutable ? 0o700 : 0o600, flush: true });
+  }
+}

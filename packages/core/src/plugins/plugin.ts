@@ -1,0 +1,40 @@
+import type { JsonValue } from '../settings/parse-jsonc.js';
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export const pluginFormats = ['agent-plugins', 'qwen', 'claude'] as const;
+
+/** Commands that run when an event happens. */
+export type HookGroup = { matcher?: string; hooks: { command: string; timeout?: number }[] };
+
+/** What a plugin brings, read from its files. Nothing of it has run. */
+export interface Plugin {
+  name: string;
+  format: (typeof pluginFormats)[number];
+  version: string;
+  description: string;
+  /** The folder of each skill below the root, and its SKILL.md. */
+  skills: readonly { folder: string; text: string }[];
+  /** Folders below the root, if they have files. */
+  commands?: string;
+  agents?: string;
+  tools?: string;
+  /** MCP servers by name, as in the settings. */
+  servers: Readonly<Record<string, JsonObject>>;
+  /** Hooks by event, as in the settings. */
+  hooks: Readonly<Record<string, readonly HookGroup[]>>;
+  /** What of it is not used, and why, for people. */
+  notes: readonly string[];
+}
+
+/** Where a plugin lies, for the values that name it. */
+export interface PluginPlace {
+  root: string;
+  /** Where its servers may keep files. It survives updates. */
+  data: string;
+}
+
+export const existing = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value]);
+
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
