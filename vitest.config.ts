@@ -11,6 +11,7 @@ export default defineConfig({
       { find: /^@lathe\/core\/(\w+)$/, replacement: source('core/src/entry-$1.ts') },
       { find: /^@lathe\/agent$/, replacement: source('agent/src/index.ts') },
       { find: /^@lathe\/agent\/(models|client)$/, replacement: source('agent/src/$1/index.ts') },
+      { find: /^@lathe\/fleet$/, replacement: source('fleet/src/index.ts') },
     ],
   },
   test: {

@@ -13,7 +13,7 @@ const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const { status } = spawnSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: ['ignore', 2, 2] });
 if (status !== 0) process.exit(1);
 
-for (const name of ['core', 'agent']) removeStale(join(root, 'packages', name));
+for (const name of ['core', 'agent', 'fleet']) removeStale(join(root, 'packages', name));
 await bundleCore();
 
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
@@ -53,7 +53,7 @@ const { metafile } = await build({
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
   },
   // Native parts are found by their own packages at run time.
-  external: ['@vscode/ripgrep', '@lydell/node-pty'],
+  external: ['@vscode/ripgrep', '@lydell/node-pty', '@lathe/fleet'],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },

@@ -91,6 +91,11 @@ export class Session {
     return this.agent.model;
   }
 
+  /** The file that the conversation is saved in. */
+  get transcriptPath(): string {
+    return this.#parts.transcript.path;
+  }
+
   /** As `Agent.prompt`. */
   async *prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     this.#begin('prompt', titleOf(content));

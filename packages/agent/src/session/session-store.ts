@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, realpath, stat, unlink } from 'node:fs/promises';
+import { mkdir, readdir, realpath, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NamesInUse } from '@lathe/core/host';
 import type { LatheHome } from '@lathe/core/tools';
@@ -69,6 +69,13 @@ export class SessionStore {
     const time = new Date().toISOString();
     const { writer = '', number = 0 } = last ?? {};
     return new Transcript({ path, opening: { type: 'resume', writer, number, model, time }, ...options });
+  }
+
+  /** Stores a session that was written elsewhere, so that it can continue here. */
+  async adopt(id: string, records: Uint8Array): Promise<void> {
+    if (!idShape.test(id)) throw new Error(`${JSON.stringify(id)} is not the id of a session`);
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await writeFile(join(this.#directory, `${id}.jsonl`), records, { mode: 0o600 });
   }
 
   /** Newest first. */

@@ -94,7 +94,7 @@ const options = {
 export const flagNames: readonly string[] = Object.keys(options).map((name) => `--${name}`);
 
 /** Commands that parse their own arguments. */
-const ownFlags = new Set(['mcp', 'serve', 'clean', 'audit']);
+const ownFlags = new Set(['mcp', 'serve', 'clean', 'audit', 'fleet']);
 
 export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
   const raw = rawCommand(args);

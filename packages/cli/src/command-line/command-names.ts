@@ -17,6 +17,7 @@ export const commandNames = [
   'clean',
   'audit',
   'batch',
+  'fleet',
 ] as const;
 
 export type CommandName = (typeof commandNames)[number];

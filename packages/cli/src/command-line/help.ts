@@ -27,6 +27,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
   lathe doctor [--json]            check the setup and say how to fix problems
   lathe audit [--denied]           show which calls ran or were denied, and who decided
+  lathe fleet worker|run|status|…  run tasks on many machines (needs @lathe/fleet)
   lathe clean [--dry-run]          remove old sessions, output, undo data and records
 
 Flags
@@ -113,6 +114,24 @@ running session uses is never removed.
   --older-than DAYS    remove everything that is older than this, whatever the settings say
   --all                remove everything
   --yes                do not ask. Without it, Lathe asks before it removes more than the settings say.`,
+  fleet: `lathe fleet worker --queue URL [--jobs N] [--team NAME]…   run tasks until Ctrl+C
+lathe fleet run tasks.jsonl --queue URL [--out FILE]          submit tasks and wait for the results
+lathe fleet status [--json]                                   jobs, workers, questions, failures
+lathe fleet watch                                             the same, kept up to date
+lathe fleet answer [DIGEST once|job|deny]                     show the open questions, or answer one
+lathe fleet cancel --run NAME [ID…]                           cancel tasks
+lathe fleet results --run NAME                                print the results so far
+lathe fleet key                                               print the public key of this machine
+lathe fleet trust NAME KEY                                    accept jobs, answers and results of a key
+
+URL is redis://… or postgres://…, or set LATHE_FLEET_QUEUE. A task file has one JSON object per line, as for lathe batch:
+{"id", "prompt", "cwd"?, "model"?, "mode"?}. Model keys stay on the workers.
+
+  --store PLACE       a shared directory or s3://bucket/prefix for patches and transcripts (default: the queue's server)
+  --limit N           run: at most N tasks of the team at once
+  --questions MODE    run: park (default) or deny what nobody answers
+  --max-mode MODE     worker: the loosest approval mode that a task may have (default: auto-edit)
+  --sandbox MODE      worker: required (default), auto or off`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server reached over HTTP
 lathe mcp list                                     the servers, and whether each one answers

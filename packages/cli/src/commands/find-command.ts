@@ -20,6 +20,7 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   clean: () => import('./clean.js'),
   audit: () => import('./audit.js'),
   batch: () => import('./batch.js'),
+  fleet: () => import('./fleet.js'),
 };
 
 /** Finds a command by name; without a name, the agent. */

@@ -1,0 +1,10 @@
+export { type FleetIo, FleetUsageError } from './commands/io.js';
+export { runFleet } from './commands/run-fleet.js';
+export { openStore } from './files/open-store.js';
+export { getObject, type Store } from './files/store.js';
+export { newResults, openQuestions, readResult } from './follow.js';
+export type { Job, JobResult } from './job/job.js';
+export { Keys } from './job/keys.js';
+export { type Engine, openEngine } from './queue/engine.js';
+export { type SubmitOptions, submit, type Task } from './submit.js';
+export { FleetWorker, type FleetWorkerOptions } from './worker.js';

@@ -1,0 +1,106 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeDirectory } from '@lathe/core/host';
+
+/** A message in the queue with the signature of who put it there. `kind` keeps one from standing in for another. */
+export interface Sealed {
+  kind: 'job' | 'answer' | 'result';
+  body: string;
+  /** The public key of the signer. */
+  key: string;
+  signature: string;
+}
+
+const nameShape = /^[\w.@-]{1,64}$/;
+
+/**
+ * Who this machine is, and whose messages it accepts. The private key never leaves `~/.lathe/fleet`; `trusted` lists one
+ * `name key` per line.
+ */
+export class Keys {
+  readonly #directory: string;
+  readonly #privateKey: KeyObject;
+  readonly publicKey: string;
+
+  private constructor(directory: string, privateKey: KeyObject) {
+    this.#directory = directory;
+    this.#privateKey = privateKey;
+    this.publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
+  }
+
+  /** Creates the key at the first use. */
+  static open(latheHome: string): Keys {
+    const directory = join(latheHome, 'fleet');
+    const path = join(directory, 'key.pem');
+    makeDirectory(directory);
+    if (!existsSync(path)) {
+      const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+      try {
+        writeFileSync(path, pem, { mode: 0o600, flag: 'wx' });
+      } catch (error) {
+        // Another process was faster; its key counts.
+        if (!existsSync(path)) throw error;
+      }
+    }
+    return new Keys(directory, createPrivateKey(readFileSync(path)));
+  }
+
+  /** Accepts what this key signs from now on. */
+  trust(name: string, publicKey: string): void {
+    if (!nameShape.test(name)) throw new Error(`${JSON.stringify(name)} is not a name: use letters, digits, . @ _ -`);
+    importPublic(publicKey);
+    if (this.trusted().get(publicKey) === name) return;
+    writeFileSync(this.#trustedPath, `${name} ${publicKey}\n`, { mode: 0o600, flag: 'a' });
+  }
+
+  /** The names of those whose messages count, by key. This machine trusts itself. */
+  trusted(): Map<string, string> {
+    const lines = existsSync(this.#trustedPath) ? readFileSync(this.#trustedPath, 'utf8').split('\n') : [];
+    const entries = lines.flatMap((line): [string, string][] => {
+      const [name, key] = line.trim().split(/\s+/);
+      return name && key && !name.startsWith('#') ? [[key, name]] : [];
+    });
+    return new Map([[this.publicKey, 'this machine'], ...entries]);
+  }
+
+  seal(kind: Sealed['kind'], value: unknown): Sealed {
+    const body = JSON.stringify(value);
+    const signature = sign(null, signedBytes(kind, body), this.#privateKey).toString('base64');
+    return { kind, body, key: this.publicKey, signature };
+  }
+
+  /** The value and who signed it. Throws when nobody that this machine trusts did. */
+  open(kind: Sealed['kind'], sealed: unknown): { value: unknown; by: string } {
+    if (!isSealed(sealed) || sealed.kind !== kind) throw new Error(`this is not a signed ${kind}`);
+    const by = this.trusted().get(sealed.key);
+    if (by === undefined) throw new Error(`the ${kind} is signed by a key that this machine does not trust`);
+    const bytes = signedBytes(kind, sealed.body);
+    if (!verify(null, bytes, importPublic(sealed.key), Buffer.from(sealed.signature, 'base64')))
+      throw new Error(`the signature of the ${kind} is wrong`);
+    return { value: JSON.parse(sealed.body), by };
+  }
+
+  get #trustedPath(): string {
+    return join(this.#directory, 'trusted');
+  }
+}
+
+function signedBytes(kind: string, body: string): Buffer {
+  return Buffer.from(`lathe-fleet 1 ${kind}\n${body}`);
+}
+
+function importPublic(key: string): KeyObject {
+  try {
+    const imported = createPublicKey({ key: Buffer.from(key, 'base64'), type: 'spki', format: 'der' });
+    if (imported.asymmetricKeyType === 'ed25519') return imported;
+  } catch {
+    // Falls through to the message below.
+  }
+  throw new Error('this is not a public key of a fleet; lathe fleet key prints one');
+}
+
+function isSealed(value: unknown): value is Sealed {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['kind', 'body', 'key', 'signature'].every((name) => typeof Reflect.get(value, name) === 'string');
+}

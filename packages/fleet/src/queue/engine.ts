@@ -1,0 +1,132 @@
+import type { Queue, Job as QueuedJob, Worker } from 'bullmq';
+import type { Sealed } from '../job/keys.js';
+import type { Board } from './board.js';
+
+/** What the queue carries: nothing but signed jobs. A finished one says where its result is. */
+export type FleetQueue = Pick<
+  Queue<Sealed, string>,
+  'add' | 'addBulk' | 'getJob' | 'getJobs' | 'getJobCounts' | 'setGlobalConcurrency' | 'getGlobalConcurrency'
+>;
+export type Queued = QueuedJob<Sealed, string>;
+
+/** Runs one job. Throw `DelayedError` after `moveToDelayed` to park it. */
+export type Processor = (job: Queued, token: string, signal: AbortSignal) => Promise<string>;
+
+export interface WorkerOptions {
+  name: string;
+  concurrency: number;
+  /** How long a worker that died keeps its jobs. Takeover follows within one and a half times this. */
+  lockMs: number;
+}
+
+/** A connection to the server behind a fleet. */
+export interface Engine {
+  readonly board: Board;
+  queue(team: string): FleetQueue;
+  startWorker(team: string, process: Processor, options: WorkerOptions): Pick<Worker, 'close' | 'cancelJob' | 'on'>;
+  close(): Promise<void>;
+}
+
+/** After this many deaths of workers, a job is given up. */
+const maxDeaths = 5;
+
+/** Opens `redis://…`, `rediss://…` or `postgres://…`. Throws with a clear message when the server does not answer. */
+export async function openEngine(url: string, onError: (message: string) => void): Promise<Engine> {
+  const { protocol } = parse(url);
+  const isRedis = protocol === 'redis:' || protocol === 'rediss:';
+  if (!isRedis && protocol !== 'postgres:' && protocol !== 'postgresql:')
+    throw new Error(`the queue must be redis://… or postgres://…, not ${protocol}//…`);
+  const bullmq = await import('bullmq');
+  const { board, connection, factory } = isRedis ? await openRedis(url) : await openPostgres(url, bullmq);
+  const opened: { close(): Promise<void> }[] = [];
+  const queues = new Map<string, Queue<Sealed, string>>();
+  const report = (error: Error) => onError(error.message);
+  return {
+    board,
+    queue(team) {
+      const known = queues.get(team);
+      if (known) return known;
+      const queue: Queue<Sealed, string> = Reflect.construct(bullmq.Queue, [nameOf(team), { connection }, factory]);
+      queue.on('error', report);
+      opened.push(queue);
+      queues.set(team, queue);
+      return queue;
+    },
+    startWorker(team, process, { name, concurrency, lockMs }) {
+      const processor = (job: Queued, token: string | undefined, signal: AbortSignal | undefined) =>
+        process(job, token ?? '', signal ?? new AbortController().signal);
+      const options = {
+        connection,
+        name,
+        concurrency,
+        lockDuration: lockMs,
+        stalledInterval: lockMs / 2,
+        maxStalledCount: maxDeaths,
+      };
+      const worker: Worker<Sealed, string> = Reflect.construct(bullmq.Worker, [
+        nameOf(team),
+        processor,
+        options,
+        factory,
+      ]);
+      worker.on('error', report);
+      return worker;
+    },
+    async close() {
+      await Promise.allSettled(opened.map((each) => each.close()));
+      await board.close();
+    },
+  };
+}
+
+const nameOf = (team: string): string => `lathe-${team}`;
+
+function parse(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw new Error('the queue is no address: use redis://host:6379 or postgres://user@host/database');
+  }
+}
+
+async function openRedis(url: string) {
+  const [{ Redis }, { RedisBoard }] = await Promise.all([import('ioredis'), import('./redis-board.js')]);
+  const probe = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  let reason: unknown;
+  probe.on('error', (error) => (reason = error));
+  try {
+    await probe.connect();
+    await probe.ping();
+  } catch (error) {
+    throw unreachable('Redis', reason ?? error);
+  } finally {
+    probe.disconnect();
+  }
+  const redis = new Redis(url, { maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  // BullMQ makes connections of its own from these options: workers block on theirs.
+  return { board: new RedisBoard(redis), connection: { url, maxRetriesPerRequest: null }, factory: undefined };
+}
+
+async function openPostgres(
+  url: string,
+  { createPostgresBackend }: Pick<typeof import('bullmq'), 'createPostgresBackend'>,
+) {
+  const [{ default: pg }, { PostgresBoard }] = await Promise.all([import('pg'), import('./postgres-board.js')]);
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on('error', () => undefined);
+  try {
+    await pool.query('select 1');
+  } catch (error) {
+    await pool.end();
+    throw unreachable('PostgreSQL', error);
+  }
+  const connection = { connectionString: url, migrate: true, max: 8 };
+  return { board: new PostgresBoard(pool), connection, factory: createPostgresBackend };
+}
+
+/** Addresses of queues may hold passwords, so the message names none. */
+function unreachable(server: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message || String(Reflect.get(error, 'code')) : String(error);
+  return new Error(`the queue cannot be reached: ${server} says ${JSON.stringify(reason)}`, { cause: error });
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A server behind a fleet, on loopback. */
+export interface QueueServer {
+  url: string;
+  /** Ends it at once, as a power failure would. */
+  kill(): Promise<void>;
+  /** Starts it again with the same data. */
+  start(): Promise<void>;
+  /** Ends it and removes its data. */
+  close(): Promise<void>;
+}
+
+export const hasRedis = existsSync('/usr/bin/redis-server');
+const postgresPrograms = existsSync('/usr/lib/postgresql')
+  ? readdirSync('/usr/lib/postgresql').map((version) => `/usr/lib/postgresql/${version}/bin`)
+  : [];
+export const hasPostgres = postgresPrograms.length > 0;
+
+/** A real Redis that writes every change to disk. */
+export async function startRedis(): Promise<QueueServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'lathe-redis-'));
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''];
+  args.push('--appendonly', 'yes', '--appendfsync', 'always');
+  return serve(`redis://127.0.0.1:${port}`, { port, directory }, () =>
+    spawn('redis-server', args, { stdio: 'ignore' }),
+  );
+}
+
+/** A real PostgreSQL. It refuses to run as root, so there it runs as its own user. */
+export async function startPostgres(): Promise<QueueServer> {
+  const programs = postgresPrograms.at(-1) ?? '';
+  const directory = mkdtempSync(join(tmpdir(), 'lathe-postgres-'));
+  const isRoot = process.getuid?.() === 0;
+  const asUser = isRoot ? ['runuser', '-u', 'postgres', '--'] : [];
+  if (isRoot) chownSync(directory, Number(execFileSync('id', ['-u', 'postgres'])), 0);
+  chmodSync(directory, 0o700);
+  const data = join(directory, 'data');
+  const run = (...command: string[]) => [...asUser, ...command];
+  const [initdb = '', ...rest] = run(join(programs, 'initdb'), '-D', data, '-U', 'lathe', '-A', 'trust', '--no-sync');
+  execFileSync(initdb, rest, { stdio: 'ignore', cwd: directory });
+  const port = await freePort();
+  const [program = '', ...args] = run(
+    join(programs, 'postgres'),
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-h',
+    '127.0.0.1',
+    '-k',
+    directory,
+  );
+  return serve(`postgres://lathe@127.0.0.1:${port}/postgres`, { port, directory }, () =>
+    spawn(program, args, { stdio: 'ignore', cwd: directory, detached: true }),
+  );
+}
+
+async function serve(
+  url: string,
+  { port, directory }: { port: number; directory: string },
+  launch: () => ChildProcess,
+): Promise<QueueServer> {
+  let child: ChildProcess | undefined;
+  const server: QueueServer = {
+    url,
+    async start() {
+      child = launch();
+      await isListening(port);
+    },
+    async kill() {
+      const ended = child && new Promise((resolve) => child?.once('exit', resolve));
+      if (child?.pid !== undefined) kill(child.pid, child.spawnfile.endsWith('redis-server') ? 'SIGKILL' : 'SIGQUIT');
+      await ended;
+      child = undefined;
+    },
+    async close() {
+      if (child) await server.kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** PostgreSQL is started through a wrapper, whose group ends with it. */
+function kill(pid: number, signal: 'SIGKILL' | 'SIGQUIT'): void {
+  try {
+    process.kill(signal === 'SIGQUIT' ? -pid : pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function isListening(port: number): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.on('error', () => resolve(false));
+    });
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nothing listens on port ${port}`);
+}
