@@ -13,8 +13,8 @@ export { judgePath, pathTarget, ruleForFile } from './files/access/judged-paths.
 export { sensitivityOf } from './files/access/sensitive-files.js';
 export { osPath } from './files/file-name.js';
 export { makeDirectory } from './files/make-directory.js';
-export { NamesInUse } from './files/retention/names-in-use.js';
 export { processIdentity, processState } from './files/process-identity.js';
+export { NamesInUse } from './files/retention/names-in-use.js';
 export type { UndoOutcome } from './files/undo/undo.js';
 export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';

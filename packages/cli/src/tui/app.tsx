@@ -60,15 +60,13 @@ export function App(props: AppProps) {
   );
   const { isExpanded } = useExpandedResults(screen, context, add);
   const [below, belowHeight] = useHeight(columns);
-  const live = { screen, context, isExpanded, background: lathe.subagents.background };
+  // One line stays free, because a full screen scrolls.
+  const live = { screen, context, isExpanded, background: lathe.subagents.background, rows: rows - belowHeight - 1 };
 
   return (
     <>
       <Scrollback items={screen.items} textOf={(item) => renderItem(item, context)} />
-      {question ? null : (
-        // One line stays free, because a full screen scrolls.
-        <LivePart {...live} rows={rows - belowHeight - 1} />
-      )}
+      {question ? null : <LivePart {...live} />}
       <Column ref={below}>
         {question ? (
           <Question

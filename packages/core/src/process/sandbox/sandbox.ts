@@ -177,16 +177,18 @@ export class Sandbox {
       if (this.#options.mode === 'auto') return undefined;
       throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
     }
-    if (found.kind === 'seatbelt') {
-      const { roots, latheHome, readable = [] } = this.#options;
-      const view = { home: this.#home.real, places: this.#places, reads: [...reads, ...readable] };
-      const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
-      return (argv) => ({ argv: [found.program, ...args, ...argv] });
-    }
+    if (found.kind === 'seatbelt') return this.#seatbelt(found, rights, reads);
     const isServer = isBackground && !isKept && sharesNetwork(rights);
     if (isServer) await this.#openNetwork(found);
     const given = { cwd, rights, isKept, isGitFixed: isKept || isBackground, reads };
     return this.#prepareBubblewrap(found, { ...given, isServer });
+  }
+
+  #seatbelt({ program }: Probe, rights: SandboxRights, reads: readonly string[]): (argv: readonly string[]) => Launch {
+    const { roots, latheHome, readable = [] } = this.#options;
+    const view = { home: this.#home.real, places: this.#places, reads: [...reads, ...readable] };
+    const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
+    return (argv) => ({ argv: [program, ...args, ...argv] });
   }
 
   async #openNetwork({ program: bubblewrap, hasUserNamespace }: Probe): Promise<void> {
