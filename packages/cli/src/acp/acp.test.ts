@@ -46,8 +46,8 @@ test('a whole task: a question with all answers, a diff, usage, an answer', asyn
   expect(JSON.stringify(question?.toolCall.content)).toContain('asked because no rule allows it');
   expect(question?.options.map(({ name, kind }) => [name, kind])).toEqual([
     ['Yes, once', 'allow_once'],
-    ['Yes, and always in this session: edit(/**)', 'allow_always'],
-    ['Yes, and always for me: edit(/**)', 'allow_always'],
+    ['Yes, and always in this session: edits in this folder', 'allow_always'],
+    ['Yes, and always for me: edits in this folder', 'allow_always'],
     ['No', 'reject_once'],
   ]);
   expect(at.of('tool_call')).toMatchObject([{ toolCallId: 'c1', status: 'pending' }]);

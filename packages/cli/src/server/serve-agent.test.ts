@@ -74,8 +74,8 @@ test('an answer can grant the rule that was shown, in its scope, and nothing mor
   const first = await asked(client, id);
   const lasting = first.options.filter(({ isLasting }) => isLasting);
   // Nobody trusted the folder, so no rule can be saved in its settings.
-  expect(lasting.map(({ id: option }) => option)).toEqual(['always:session', 'always:user']);
-  expect(lasting[0]?.label).toContain('run_shell_command(touch *)');
+  expect(lasting.map(({ id: option }) => option)).toEqual(['always:session', 'always:user', 'always:exact']);
+  expect(lasting[0]?.label).toContain('touch …');
   const { lastEventId = 0 } = await client.session(id);
   await client.answer(id, first.id, { option: 'always:session' });
   const second = await asked(client, id, lastEventId);
