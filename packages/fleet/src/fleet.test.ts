@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TaskLine } from '@lathe/agent';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildProgram, modelVariables } from '../../../testing/lathe-program.js';
 import { modelServer, type ServerScript } from '../../../testing/model-server.js';
@@ -13,7 +14,7 @@ import { type JobResult, jobKey } from './job/job.js';
 import { Keys } from './job/keys.js';
 import { type Engine, openEngine } from './queue/engine.js';
 import type { Answer } from './run/questions.js';
-import { type SubmitOptions, submit, type Task } from './submit.js';
+import { type SubmitOptions, submit } from './submit.js';
 import { FleetWorker, type FleetWorkerOptions } from './worker.js';
 
 const never = new AbortController().signal;
@@ -27,7 +28,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
   beforeAll(async () => {
     if (isThere) server = await start();
     buildProgram();
-  }, 60_000);
+  }, 300_000);
   afterAll(() => server?.close());
 
   test.skipIf(!isThere)('tasks run on workers, and their changes come back as patches', async () => {
@@ -209,7 +210,7 @@ async function openFleet(server: QueueServer, script: ServerScript) {
       onTestFinished(() => void child.kill('SIGKILL'));
       return child;
     },
-    submit: (tasks: Task[], options: Partial<SubmitOptions> = {}) =>
+    submit: (tasks: TaskLine[], options: Partial<SubmitOptions> = {}) =>
       submit(
         tasks,
         {

@@ -6,5 +6,5 @@ export { newResults, openQuestions, readResult } from './follow.js';
 export type { Job, JobResult } from './job/job.js';
 export { Keys } from './job/keys.js';
 export { type Engine, openEngine } from './queue/engine.js';
-export { type SubmitOptions, submit, type Task } from './submit.js';
+export { type SubmitOptions, submit } from './submit.js';
 export { FleetWorker, type FleetWorkerOptions } from './worker.js';

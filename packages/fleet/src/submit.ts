@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { TaskLine } from '@lathe/agent';
 import { redact } from '@lathe/core/host';
 import { makeBase } from './files/make-base.js';
 import type { Store } from './files/store.js';
 import { type Job, type JobBase, jobKey } from './job/job.js';
 import type { Keys } from './job/keys.js';
 import type { FleetQueue } from './queue/engine.js';
-
-/** A line of a task file. */
-export interface Task {
-  id: string;
-  prompt: string;
-  cwd?: string;
-  model?: string;
-  mode?: Job['mode'];
-}
 
 export interface SubmitOptions extends Pick<Job, 'run' | 'team' | 'questions' | 'budgets' | 'rules'> {
   queue: FleetQueue;
@@ -34,7 +26,7 @@ const batchSize = 100;
 const attempts = 4;
 
 /** Puts tasks into the queue. A task that is there already, or has ended, is not added again. */
-export async function submit(tasks: readonly Task[], options: SubmitOptions, signal: AbortSignal): Promise<Job[]> {
+export async function submit(tasks: readonly TaskLine[], options: SubmitOptions, signal: AbortSignal): Promise<Job[]> {
   const { queue, keys, store, cwd, priority, validMs, secrets } = options;
   const bases = new Map<string, Promise<JobBase | undefined>>();
   const baseOf = (directory: string) => {

@@ -1,15 +1,15 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ResultsFile, readTasks, TaskFileError, type TaskLine, type TaskResult } from '@lathe/agent';
 import type { Store } from '../files/store.js';
 import { getObject } from '../files/store.js';
 import { newResults, openQuestions, type RunState } from '../follow.js';
 import type { JobResult } from '../job/job.js';
-import { runNameOf, submit, type Task } from '../submit.js';
+import { runNameOf, submit } from '../submit.js';
 import { choice, flagsOf, positive } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 import { openFleet } from './open-fleet.js';
 import { Progress } from './progress.js';
-import { readTasks } from './read-tasks.js';
 
 const pollMs = 500;
 const dayMs = 24 * 3600_000;
@@ -32,11 +32,13 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
   });
   const [file, extra] = positionals;
   if (file === undefined || extra !== undefined) throw new FleetUsageError('lathe fleet run takes one task file');
-  const text = readText(resolve(io.cwd, file));
-  const tasks = readTasks(text);
+  const path = resolve(io.cwd, file);
+  const tasks = await readTasks(path).catch(asUsage);
+  if (tasks.length === 0) throw new FleetUsageError('the task file has no tasks');
+  const out = values.out === undefined ? undefined : await ResultsFile.open(resolve(io.cwd, values.out)).catch(asUsage);
   const fleet = await openFleet(values, io);
   try {
-    const run = values.run ?? runNameOf(text);
+    const run = values.run ?? runNameOf(readFileSync(path, 'utf8'));
     const team = values.team ?? 'default';
     const queue = fleet.engine.queue(team);
     const limit = positive('--limit', values.limit);
@@ -63,7 +65,6 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     io.err(`lathe: ${tasks.length} tasks are in the queue as run ${run}`);
     if (values.detach) return 0;
     const state: RunState = { board: fleet.engine.board, queue, keys: fleet.keys, run };
-    const out = values.out === undefined ? undefined : resolve(io.cwd, values.out);
     return await wait(state, tasks, { io, out, store: fleet.store }, signal);
   } finally {
     await fleet.engine.close();
@@ -72,22 +73,22 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
 
 async function wait(
   state: RunState,
-  tasks: readonly Task[],
-  { io, out, store }: { io: FleetIo; out: string | undefined; store: Store },
+  tasks: readonly TaskLine[],
+  { io, out, store }: { io: FleetIo; out: ResultsFile | undefined; store: Store },
   signal: AbortSignal,
 ): Promise<number> {
   const ids = tasks.map(({ id }) => id);
-  const written = new Set(out === undefined ? [] : writtenIds(out));
-  const known = new Set<string>(written);
+  // What an earlier call has written is not written again.
+  const known = new Set(ids.filter((id) => out?.statuses.has(id)));
   const progress = new Progress(ids.length, io);
   let failed = 0;
   while (known.size < ids.length) {
     for (const result of await newResults(state, ids, known)) {
       known.add(result.id);
       if (result.status !== 'success') failed += 1;
-      const line = JSON.stringify(await asLine(result, store));
-      if (out === undefined) io.out(line);
-      else appendFileSync(out, `${line}\n`);
+      const line = await asLine(result, store);
+      if (out === undefined) io.out(JSON.stringify(line));
+      else await out.add(line);
     }
     const questions = (await openQuestions(state.board)).filter(({ run }) => run === state.run).length;
     progress.show(known.size, questions);
@@ -106,31 +107,16 @@ async function wait(
 }
 
 /** The patch itself stands in the line, as in a batch on one machine. */
-export async function asLine({ patch, ...result }: JobResult, store: Store): Promise<object> {
-  return { ...result, ...(patch !== undefined && { patch: (await getObject(store, patch)).toString('utf8') }) };
+export async function asLine({ patch, ...result }: JobResult, store: Store): Promise<TaskResult> {
+  return {
+    ...result,
+    sessionId: result.sessionId ?? '',
+    ...(patch !== undefined && { patch: (await getObject(store, patch)).toString('utf8') }),
+  };
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new FleetUsageError(
-      `the task file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-}
-
-/** What an earlier call has written is not written again. A torn last line is. */
-function writtenIds(path: string): string[] {
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      try {
-        const id: unknown = Reflect.get(JSON.parse(line), 'id');
-        return typeof id === 'string' ? [id] : [];
-      } catch {
-        return [];
-      }
-    });
+function asUsage(error: unknown): never {
+  if (error instanceof TaskFileError || (error instanceof Error && 'code' in error))
+    throw new FleetUsageError(error.message);
+  throw error;
 }
