@@ -36,7 +36,7 @@ export async function runHeadless(
 
 async function start(
   words: readonly string[],
-  task: Omit<Task, 'lathe' | 'prompt'>,
+  task: Omit<Task, 'lathe' | 'prompt' | 'typed'>,
   signal: AbortSignal,
 ): Promise<Finished> {
   const { flags, io } = task;
@@ -44,7 +44,7 @@ async function start(
   signal.throwIfAborted();
   const lathe = await openLathe(flags, io);
   try {
-    return await work({ ...task, lathe, prompt }, signal);
+    return await work({ ...task, lathe, prompt, typed: words.join(' ') }, signal);
   } finally {
     await runSessionEndHooks(lathe);
     await lathe.close();
@@ -64,13 +64,15 @@ interface Task {
   lathe: AgentLathe;
   output: Output;
   prompt: string;
+  /** The part of the prompt from the command line. */
+  typed: string;
   jsonAnswer: JsonAnswer | undefined;
   flags: Flags;
   io: Io;
 }
 
 async function work(task: Task, signal: AbortSignal): Promise<Finished> {
-  const { lathe, output, prompt, jsonAnswer, flags, io } = task;
+  const { lathe, output, prompt, typed, jsonAnswer, flags, io } = task;
   const startedAt = performance.now();
   const requests = { count: 0 };
   const options = { approver: countingApprover(requests), budgets: budgetsOf(flags), ...resumeOf(flags) };
@@ -81,7 +83,7 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   output.begin(runInfo(lathe, session, io));
   const denials: Denial[] = [];
   const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
-  const files = await readMentions(prompt, lathe, io, signal);
+  const files = await readMentions(prompt, lathe, io, signal, typed);
   const first = await follow([prompt, ...files, ...(jsonAnswer ? [`\n\n${jsonAnswer.instruction}`] : [])]);
   const outcome = jsonAnswer && first.reason === 'done' ? await checkAnswer(first, jsonAnswer, follow) : first;
   return { ...outcome, denials, neededApproval: requests.count > 0 };

@@ -23,7 +23,8 @@ export async function mentionedPaths(text: string, workspace: Pick<Workspace, 'r
   const [patterns, files, missing] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const [, quoted, plain = ''] of text.matchAll(mention)) {
     const path = quoted === undefined ? plain.replace(/\\(.)/g, '$1').replace(/\.+$/, '') : unquote(quoted);
-    if (path === undefined) continue;
+    // A diff is full of `@@`.
+    if (path === undefined || !/[\p{L}\p{N}]/u.test(path)) continue;
     const absolute = isAbsolute(path) ? path : join(workspace.root, path);
     const info = await stat(osPath(absolute)).catch(() => undefined);
     if (info?.isFile() || info?.isDirectory()) patterns.add(info.isFile() ? path : join(path, '**'));
