@@ -42,10 +42,12 @@ export function useSessionKeys({ policy, hasSandbox, cancel, onMode }: SessionKe
 
 /** Handles Esc: the first one stops the current work, if there is any. */
 export function useEscape(cancel: () => boolean, onSecond: () => void): () => void {
-  const pressedAt = useRef(Number.NEGATIVE_INFINITY);
+  const pressed = useRef({ at: Number.NEGATIVE_INFINITY, times: 0 });
   return () => {
-    const isSecond = performance.now() - pressedAt.current < rewindMs;
-    pressedAt.current = performance.now();
-    if (!cancel() && isSecond) onSecond();
+    const { at, times } = pressed.current;
+    const now = performance.now();
+    pressed.current = { at: now, times: now - at < rewindMs ? times + 1 : 1 };
+    // Somebody who goes on pressing wants out of everything, not into another list.
+    if (!cancel() && pressed.current.times === 2) onSecond();
   };
 }

@@ -41,7 +41,9 @@ export function sandboxHint({ ending, output }: CommandResult, options: HintOpti
   const temporary = missing.find((path) => isTemporary(path) && existsSync(path));
   if (temporary !== undefined)
     return both(`In the sandbox /tmp is this session's own. read_file reads ${temporary} of the machine.`);
-  const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && existsSync(dirname(path)));
+  // What is missing in the home directory is mostly missing indeed; elsewhere it may be something to write.
+  const couldBe = (path: string) => existsSync(path) || (!isWithin(home, path) && existsSync(dirname(path)));
+  const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && couldBe(path));
   const right = hidden === undefined ? missingRight(text, rights) : rightFor(hidden, home);
   if (right === undefined) return !rights.network && refusedLocally.test(text) ? refusedHint : undefined;
   const list = JSON.stringify([...new Set([...asked, right])]);

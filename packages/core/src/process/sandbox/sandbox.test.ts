@@ -92,7 +92,9 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     const [outside, root] = [outsideDirectory(), tempDirectory()];
     const extra = join(outside, 'extra');
     const { run } = sandboxed({ roots: [root, extra] });
-    expect((await run(`mkdir ${extra}; echo went on`)).text).toMatch(/(?:Read-only file system|No such file or directory)\nwent on$/);
+    expect((await run(`mkdir ${extra}; echo went on`)).text).toMatch(
+      /(?:Read-only file system|No such file or directory)\nwent on$/,
+    );
     mkdirSync(extra);
     expect((await run(`echo content > ${extra}/file; cat ${extra}/file`)).text).toBe('content');
   });
