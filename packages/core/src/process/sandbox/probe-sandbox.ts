@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { ToolError } from '../../contract/errors.js';
 import { failureOf } from '../network/failure-of.js';
 import { trustedPath } from '../run/trusted-path.js';
 
@@ -33,4 +35,15 @@ export async function probeSandbox(options: {
   if (failure === undefined) return { kind, program, hasUserNamespace: true };
   const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
   return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+}
+
+/** Inside a user namespace root has no rights over the files of others, so that every write would fail. */
+export function refuseForeignWorkspace(roots: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  for (const root of roots) {
+    const info = statSync(root, { throwIfNoEntry: false });
+    if (info === undefined || info.uid === 0 || (info.mode & 0o002) !== 0) continue;
+    const message = `The sandbox cannot write in ${root}: it belongs to the user with the id ${info.uid}, and root has no rights over it inside. Run Lathe as that user, or with --sandbox off.`;
+    throw new ToolError('sandbox_unavailable', message);
+  }
 }
