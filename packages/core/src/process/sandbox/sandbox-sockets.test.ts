@@ -7,6 +7,7 @@ import {
   constants,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -160,12 +161,18 @@ describe.skipIf(!hasProgram('bwrap'))('what vanishes while the sandbox is set up
     };
     const request = { command, cwd: root, env: childEnvironment(process.env), wrap };
     const result = await new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
-    return { starts, text: result.output.text().trimEnd(), ending: result.ending, isUnstarted: result.isUnstarted };
+    return {
+      root,
+      starts,
+      text: result.output.text().trimEnd(),
+      ending: result.ending,
+      isUnstarted: result.isUnstarted,
+    };
   }
 
   test('is left out when it is set up once more', async () => {
     const result = await runAndRemove('echo went on', 1);
-    expect(result).toEqual({ starts: 2, text: 'went on', ending: { type: 'exit', code: 0 }, isUnstarted: false });
+    expect(result).toMatchObject({ starts: 2, text: 'went on', ending: { type: 'exit', code: 0 }, isUnstarted: false });
   });
 
   test('is reported if that happens again', async () => {
@@ -175,13 +182,11 @@ describe.skipIf(!hasProgram('bwrap'))('what vanishes while the sandbox is set up
   });
 
   test('is no reason to run a command twice that only says so', async () => {
-    const said = 'bwrap: cannot find the source path';
-    expect(await runAndRemove(`echo '${said}'; exit 1`, 0)).toMatchObject({
-      starts: 1,
-      text: said,
-      isUnstarted: false,
-    });
-    expect(await runAndRemove('kill -KILL $$', 0)).toMatchObject({ starts: 1, isUnstarted: false });
+    const said = "bwrap: Can't find source path /x: No such file or directory";
+    for (const command of [`echo "${said}"; exit 1`, 'kill -KILL $$']) {
+      const { root, isUnstarted } = await runAndRemove(`echo once >> runs; ${command}`, 0);
+      expect([readFileSync(join(root, 'runs'), 'utf8'), isUnstarted]).toEqual(['once\n', false]);
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { openSync } from 'node:fs';
+import { openSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
@@ -10,14 +10,13 @@ import type { RunningCommand } from '../run/running-command.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
-import { CommandGuard } from './command-guard.js';
+import { CommandGuard, StartStatus } from './command-guard.js';
 import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
-import { type Probe, probeSandbox, refuseForeignWorkspace } from './probe-sandbox.js';
+import { makeSandboxFiles, type Probe, probeSandbox, type SandboxFiles } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
 import { RestoredContents } from './restored-contents.js';
-import { makeSandboxFiles, type SandboxFiles, StartStatus } from './sandbox-files.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { SessionDirectory } from './session-directory.js';
@@ -272,4 +271,15 @@ export class Sandbox {
 /** A command that may do more must not be within reach of those that may not. */
 function sharesNetwork({ network, home, files, secrets }: SandboxRights): boolean {
   return !network && !home && !files && !secrets;
+}
+
+/** Inside a user namespace root has no rights over the files of others, so that every write would fail. */
+function refuseForeignWorkspace(roots: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  for (const root of roots) {
+    const info = statSync(root, { throwIfNoEntry: false });
+    if (info === undefined || info.uid === 0 || (info.mode & 0o002) !== 0) continue;
+    const message = `The sandbox cannot write in ${root}: it belongs to the user with the id ${info.uid}, and root has no rights over it inside. Run Lathe as that user, or with --sandbox off.`;
+    throw new ToolError('sandbox_unavailable', message);
+  }
 }
