@@ -8,11 +8,15 @@ import { pathToFileURL } from 'node:url';
 const root = join(import.meta.dirname, '..');
 const stampFile = join(root, 'node_modules', '.lathe-setup.json');
 
-/** Installs and builds what is out of date. Output of the steps goes to stderr so that stdout stays the program's. */
+/**
+ * Installs and builds what is out of date. Output of the steps goes to stderr so that stdout stays the program's. Inside a
+ * test run nothing is installed: `npm ci` removes the files that the other tests are running from.
+ */
 export function setup() {
   checkNode();
   const stamp = readStamp();
-  const lock = hash(readFileSync(join(root, 'package-lock.json')));
+  const wanted = hash(readFileSync(join(root, 'package-lock.json')));
+  const lock = process.env.VITEST === undefined ? wanted : stamp.lock;
   if (stamp.lock !== lock) {
     say('installing dependencies');
     run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);

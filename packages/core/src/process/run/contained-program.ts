@@ -29,6 +29,8 @@ export interface Launch {
   descriptors?: readonly number[];
   /** Calls back, at most once, when the sandbox no longer protects the file it names: the program must end at once. */
   watch?: (onLost: (path: string) => void) => void;
+  /** False if the sandbox could not be set up, so that nothing ran. Call it after an exit, before `release`. */
+  hasStarted?: () => boolean;
   /**
    * Call it when the program and all its children are gone, or when the program could not be started. Returns sentences
    * about what the program left behind that it was not allowed to.

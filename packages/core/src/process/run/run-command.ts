@@ -56,8 +56,16 @@ export class CommandRunner {
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
   }
 
-  /** Runs a command to its end. */
+  /**
+   * Runs a command to its end. What the sandbox shows may vanish while it is set up; then it is set up once more, without
+   * what is gone.
+   */
   async run(request: CommandRequest, limits: { timeoutMs: number; signal: AbortSignal }): Promise<CommandResult> {
+    const result = await this.#runOnce(request, limits);
+    return result.isUnstarted ? this.#runOnce(request, limits) : result;
+  }
+
+  async #runOnce(request: CommandRequest, limits: { timeoutMs: number; signal: AbortSignal }): Promise<CommandResult> {
     const command = await this.start(request);
     const abort = () => command.stop({ type: 'abort' });
     const timer = setTimeout(() => command.stop({ type: 'timeout', ms: limits.timeoutMs }), limits.timeoutMs);

@@ -51,6 +51,8 @@ export interface CommandResult {
   survivors: number[];
   /** Sentences about what the command left behind that it was not allowed to. */
   findings: readonly string[];
+  /** The sandbox could not be set up, so that nothing ran. */
+  isUnstarted: boolean;
 }
 
 /** A command that is running. */
@@ -117,7 +119,10 @@ function watchChild(
   const stopped = new Promise<Ending>((resolve) => events.once('stop', resolve));
   const ended = waitForEnd({ exited: exitOf(child), stopped, tree, reading, output });
   const result = ended
-    .then(async (facts) => ({ ...facts, findings: await findingsOf(launch) }))
+    .then(async (facts) => {
+      const isUnstarted = facts.ending.type === 'exit' && launch.hasStarted?.() === false;
+      return { ...facts, isUnstarted, findings: await findingsOf(launch) };
+    })
     .finally(() => pipe.release({ isFree: reading.isDone() }));
   const stop = (ending: Ending) => {
     // The caller waits for the end of the command, so Lathe must not exit before it.
@@ -198,7 +203,7 @@ async function waitForEnd({
   tree,
   reading,
   output,
-}: EndOptions): Promise<Omit<CommandResult, 'findings'>> {
+}: EndOptions): Promise<Omit<CommandResult, 'findings' | 'isUnstarted'>> {
   const first = await Promise.race([exited, stopped]);
   const isStopped = first.type !== 'exit' && first.type !== 'signal';
   // A caller may also stop the draining; a fork bomb is not drained at all.

@@ -44,6 +44,8 @@ export interface BubblewrapOptions {
   isKept: boolean;
   /** All of `.git` is read-only. */
   isGitFixed: boolean;
+  /** The descriptor that bubblewrap reports to. */
+  statusDescriptor: number;
   /** The descriptor of the system call filter. */
   seccompDescriptor?: number;
 }
@@ -99,6 +101,8 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       ...(rights.network || options.isNetworkShared ? [] : ['--unshare-net']),
       '--cap-drop',
       'ALL',
+      '--json-status-fd',
+      `${options.statusDescriptor}`,
       ...mounts.flat(),
       ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', `${options.seccompDescriptor}`]),
       '--chdir',

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CoverWatch } from './cover-watch.js';
@@ -173,4 +174,28 @@ const gitLocks = ['index.lock', 'HEAD.lock', 'config.lock'];
 
 function isGitConfig(path: string): boolean {
   return path.includes(`${sep}.git${sep}`) && /[/\\]config(?:\.worktree)?$/.test(path);
+}
+
+/** What bubblewrap reports about its command: an exit code, and only if the command was started. */
+export class StartStatus {
+  /** For bubblewrap. */
+  readonly writer: number;
+  #reader: number | undefined;
+
+  constructor(directory: string) {
+    const path = join(directory, `status-${randomBytes(6).toString('hex')}`);
+    this.writer = openSync(path, 'wx', 0o600);
+    this.#reader = openSync(path, 'r');
+    rmSync(path);
+  }
+
+  /** Call it once, after bubblewrap has exited. */
+  hasStarted(): boolean {
+    return this.#reader !== undefined && readFileSync(this.#reader, 'utf8').includes('"exit-code"');
+  }
+
+  close(): void {
+    if (this.#reader !== undefined) closeSync(this.#reader);
+    this.#reader = undefined;
+  }
 }

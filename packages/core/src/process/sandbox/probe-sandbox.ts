@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { openSync, rmSync } from 'node:fs';
+import type { LatheHome } from '../../files/lathe-home.js';
 import { failureOf } from '../network/failure-of.js';
 import { trustedPath } from '../run/trusted-path.js';
+import { seccompFilter } from './seccomp.js';
 
 /** Which sandbox this machine has. */
 export interface Probe {
@@ -33,4 +37,32 @@ export async function probeSandbox(options: {
   if (failure === undefined) return { kind, program, hasUserNamespace: true };
   const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
   return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+}
+
+/** Files that bubblewrap needs. */
+export interface SandboxFiles {
+  /** An empty directory. */
+  empty: string;
+  /** For files that live as long as a command. */
+  run: string;
+  /** The system call filters that allow sockets in the file system, and that do not. */
+  filters?: Record<'withSockets' | 'withoutSockets', string>;
+}
+
+export async function makeSandboxFiles(home: LatheHome): Promise<SandboxFiles> {
+  const empty = await home.directory('empty');
+  const run = await home.directory('run');
+  const withSockets = await makeFilter(home, { unixSockets: true });
+  const withoutSockets = await makeFilter(home, { unixSockets: false });
+  return { empty, run, ...(withSockets && withoutSockets && { filters: { withSockets, withoutSockets } }) };
+}
+
+async function makeFilter(home: LatheHome, options: { unixSockets: boolean }): Promise<string | undefined> {
+  const filter = seccompFilter(process.arch, options);
+  if (filter === undefined) return undefined;
+  const path = await home.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
+  // Unlinked, so only this descriptor reaches it: nothing is left behind, and no other process can change it.
+  const descriptor = openSync(path, 'r');
+  rmSync(path);
+  return `/proc/self/fd/${descriptor}`;
 }

@@ -7,6 +7,7 @@ import {
   constants,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -140,6 +141,52 @@ describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
     onTestFinished(() => chmodSync(join(root, 'closed'), 0o700));
     expect(await socketsBelow([root], process.env['PATH'] ?? '')).toBeUndefined();
     expect(await sandboxed(root)(`chmod 700 closed; ${connect('closed/s')}`)).toBe('EPERM');
+  });
+});
+
+describe.skipIf(!hasProgram('bwrap'))('what vanishes while the sandbox is set up', () => {
+  async function runAndRemove(command: string, times: number) {
+    const root = tempDirectory();
+    const readable = tempDirectory({ 'shown.txt': 'shown' });
+    const latheHome = new LatheHome(tempDirectory());
+    const places = { roots: [root], readable: [readable, join(readable, 'shown.txt')], userHome: tempDirectory() };
+    const sandbox = new Sandbox({ mode: 'required', ...places, latheHome });
+    const rights = { workspace: true, network: false, home: false, files: false, secrets: false };
+    const prepared = await sandbox.prepare(root, rights);
+    let starts = 0;
+    const wrap = (argv: readonly string[]) => {
+      const launch = prepared?.(argv) ?? { argv };
+      if (starts++ < times) rmSync(starts === 1 ? join(readable, 'shown.txt') : readable, { recursive: true });
+      return launch;
+    };
+    const request = { command, cwd: root, env: childEnvironment(process.env), wrap };
+    const result = await new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
+    return {
+      root,
+      starts,
+      text: result.output.text().trimEnd(),
+      ending: result.ending,
+      isUnstarted: result.isUnstarted,
+    };
+  }
+
+  test('is left out when it is set up once more', async () => {
+    const result = await runAndRemove('echo went on', 1);
+    expect(result).toMatchObject({ starts: 2, text: 'went on', ending: { type: 'exit', code: 0 }, isUnstarted: false });
+  });
+
+  test('is reported if that happens again', async () => {
+    const result = await runAndRemove('echo went on', 2);
+    expect(result).toMatchObject({ starts: 2, ending: { type: 'exit', code: 1 }, isUnstarted: true });
+    expect(result.text).toContain("bwrap: Can't find source path");
+  });
+
+  test('is no reason to run a command twice that only says so', async () => {
+    const said = "bwrap: Can't find source path /x: No such file or directory";
+    for (const command of [`echo "${said}"; exit 1`, 'kill -KILL $$']) {
+      const { root, isUnstarted } = await runAndRemove(`echo once >> runs; ${command}`, 0);
+      expect([readFileSync(join(root, 'runs'), 'utf8'), isUnstarted]).toEqual(['once\n', false]);
+    }
   });
 });
 

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { openSync, rmSync, statSync } from 'node:fs';
+import { openSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
@@ -11,16 +10,15 @@ import type { RunningCommand } from '../run/running-command.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
-import { CommandGuard } from './command-guard.js';
+import { CommandGuard, StartStatus } from './command-guard.js';
 import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
-import { type Probe, probeSandbox } from './probe-sandbox.js';
+import { makeSandboxFiles, type Probe, probeSandbox, type SandboxFiles } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
 import { RestoredContents } from './restored-contents.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
-import { seccompFilter } from './seccomp.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
 import { programDirectories } from './system-view.js';
@@ -55,14 +53,6 @@ export interface SandboxStatus {
   text: string;
 }
 
-/** Files that bubblewrap needs. */
-interface SandboxFiles {
-  /** An empty directory. */
-  empty: string;
-  /** The system call filters that allow sockets in the file system, and that do not. */
-  filters?: Record<'withSockets' | 'withoutSockets', string>;
-}
-
 /** What differs from command to command. */
 export interface PrepareOptions {
   /** The command outlives Lathe. */
@@ -85,7 +75,7 @@ type CommandDetails = Pick<
   | 'repositories'
   | 'privateFiles'
   | 'homeFiles'
-> & { filter?: string; isServer: boolean };
+> & { filter?: string; run: string; isServer: boolean };
 
 /**
  * The operating system's sandbox. It is probed and its files are written once per session, which saves the start of
@@ -204,7 +194,7 @@ export class Sandbox {
   ): Promise<(argv: readonly string[]) => Launch> {
     const { rights } = given;
     if (rights.workspace && found.hasUserNamespace) refuseForeignWorkspace(this.#options.roots);
-    this.#files ??= this.#makeFiles();
+    this.#files ??= makeSandboxFiles(this.#options.latheHome);
     await this.#session.open();
     const files = await this.#files;
     const homeFiles = await this.#git.files();
@@ -217,26 +207,16 @@ export class Sandbox {
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
     const covered = [...(sockets ?? []), ...(await this.#programSockets)];
     const privateFiles = await this.#privateFiles;
-    const details = { ...given, homeFiles, repositories, privateFiles, empty: files.empty, sockets: covered };
+    const details = {
+      ...given,
+      homeFiles,
+      repositories,
+      privateFiles,
+      empty: files.empty,
+      run: files.run,
+      sockets: covered,
+    };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
-  }
-
-  async #makeFiles(): Promise<SandboxFiles> {
-    const empty = await this.#options.latheHome.directory('empty');
-    const withSockets = await this.#makeFilter({ unixSockets: true });
-    const withoutSockets = await this.#makeFilter({ unixSockets: false });
-    return { empty, ...(withSockets && withoutSockets && { filters: { withSockets, withoutSockets } }) };
-  }
-
-  async #makeFilter(options: { unixSockets: boolean }): Promise<string | undefined> {
-    const { latheHome } = this.#options;
-    const filter = seccompFilter(process.arch, options);
-    if (filter === undefined) return undefined;
-    const path = await latheHome.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
-    // Unlinked, so only this descriptor reaches it: nothing is left behind, and no other process can change it.
-    const descriptor = openSync(path, 'r');
-    rmSync(path);
-    return `/proc/self/fd/${descriptor}`;
   }
 
   #probed(): Promise<Probe> {
@@ -247,12 +227,13 @@ export class Sandbox {
   #bubblewrap(
     { program, hasUserNamespace }: Probe,
     argv: readonly string[],
-    { filter, isServer, ...details }: CommandDetails,
+    { filter, run, isServer, ...details }: CommandDetails,
   ): Launch {
     // A command that outlives Lathe has a network of its own.
     const entry = sharesNetwork(details.rights) && !details.isKept ? this.#network?.entry() : undefined;
     const leave = isServer && entry !== undefined ? this.#network?.use() : undefined;
-    const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
+    const status = new StartStatus(run);
+    const descriptors = [status.writer, ...(filter === undefined ? [] : [openSync(filter, 'r')])];
     const plan = planBubblewrap({
       ...details,
       roots: this.#options.roots,
@@ -264,8 +245,9 @@ export class Sandbox {
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
       isNetworkShared: entry !== undefined,
-      // The first descriptor that a program inherits after stdin, stdout and stderr.
-      ...(filter !== undefined && { seccompDescriptor: 3 }),
+      // The first descriptors that a program inherits after stdin, stdout and stderr.
+      statusDescriptor: 3,
+      ...(filter !== undefined && { seccompDescriptor: 4 }),
     });
     const held = holdPlaceholders(plan.guarded.reserved, details);
     const searchPath = this.#options.path ?? '';
@@ -276,8 +258,10 @@ export class Sandbox {
       descriptors,
       placeholders: held,
       watch: (onLost) => guard.start(onLost),
+      hasStarted: () => status.hasStarted(),
       release: () => {
         leave?.();
+        status.close();
         return guard.check().finally(() => releasePlaceholders(held));
       },
     };

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from './temp-directory.js';
+
+/** A checkout whose dependencies are out of date, with an `npm` and a build that only leave a file each. */
+function checkout() {
+  const root = tempDirectory({
+    'package-lock.json': '{}',
+    'tsconfig.base.json': '{}',
+    'packages/one/package.json': '{}',
+    'packages/one/tsconfig.json': '{}',
+    'packages/one/src/a.ts': '',
+    'scripts/direct-imports.mjs': '',
+    'scripts/build.mjs': "import { writeFileSync } from 'node:fs'; writeFileSync('built', '');",
+    'node_modules/.lathe-setup.json': '{"lock":"older","sources":"older"}',
+  });
+  copyFileSync(join(import.meta.dirname, '..', 'scripts', 'setup.mjs'), join(root, 'scripts', 'setup.mjs'));
+  mkdirSync(join(root, 'bin'));
+  writeFileSync(join(root, 'bin', 'npm'), '#!/bin/sh\necho >installed\n', { mode: 0o755 });
+  return (env: Record<string, string>) => {
+    const path = `${join(root, 'bin')}:${process.env['PATH']}`;
+    execFileSync(process.execPath, ['scripts/setup.mjs'], { cwd: root, env: { PATH: path, ...env }, stdio: 'pipe' });
+    return { isInstalled: existsSync(join(root, 'installed')), isBuilt: existsSync(join(root, 'built')) };
+  };
+}
+
+test.skipIf(process.platform === 'win32')('setup installs and builds what is out of date', () => {
+  expect(checkout()({})).toEqual({ isInstalled: true, isBuilt: true });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'inside a test run it only builds, because other tests use what is installed',
+  () => {
+    expect(process.env['VITEST']).toBeDefined();
+    expect(checkout()({ VITEST: 'true' })).toEqual({ isInstalled: false, isBuilt: true });
+  },
+);
