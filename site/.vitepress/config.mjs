@@ -52,10 +52,10 @@ export default defineConfig({
         ['View a session', '/viewer'],
         ['Subagents', '/subagents'],
         ['Editors', '/editors'],
-        ['A server for programs', '/server'],
         ['Language servers', '/languages'],
         ['Worktrees', '/worktrees'],
         ['Batches', '/batch'],
+        ['Which commands ask?', '/questions'],
       ]),
       group('Extend', [
         ['Write a tool', '/write-a-tool'],
@@ -64,6 +64,8 @@ export default defineConfig({
         ['Plugins', '/plugins'],
         ['Use it as a library', '/library'],
         ['Lathe as an MCP server', '/mcp-server'],
+        ['The agent over HTTP', '/server'],
+        ['The agent over stdin and stdout', '/stream-json'],
       ]),
       group('Coming from', [
         ['Qwen Code', '/coming-from/qwen-code'],
@@ -74,7 +76,7 @@ export default defineConfig({
       group('Administer', [
         ['Settings, permissions, trust', '/settings'],
         ['Telemetry', '/telemetry'],
-        ['Fleet', '/fleet'],
+        ['Many machines', '/fleet'],
       ]),
       group('Troubleshoot', [['Common messages', '/troubleshooting']]),
       group('Reference', [
