@@ -1,4 +1,5 @@
-// npm run site: copies the pages of docs, adds the API pages and builds the site into site/dist.
+// npm run site: copies the pages of docs, adds the generated ones and builds the site into site/dist.
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vitepress';
@@ -13,4 +14,10 @@ cpSync(join(import.meta.dirname, '..', 'docs'), pages, {
 cpSync(join(import.meta.dirname, 'index.md'), join(pages, 'index.md'));
 mkdirSync(join(pages, 'api'));
 for (const [name, text] of apiPages()) writeFileSync(join(pages, 'api', name), text);
+const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
+const help = execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
+writeFileSync(
+  join(pages, 'command-line.md'),
+  `# Command line\n\nThe output of \`lathe --help\`:\n\n\`\`\`text\n${help}\`\`\`\n`,
+);
 await build(import.meta.dirname);

@@ -81,8 +81,11 @@ export default defineConfig({
       group('Troubleshoot', [['Common messages', '/troubleshooting']]),
       group('Reference', [
         ['All settings', '/settings#all-settings'],
+        ['Command line', '/command-line'],
         ['Limits', '/limits'],
         ['API', '/api/'],
+        ['Events', '/api/lathe-agent#agentevent'],
+        ['Error types', '/api/lathe-core#toolerrortype'],
         ['MCP conformance', '/mcp-conformance'],
       ]),
       group('How it works', [
