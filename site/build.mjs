@@ -1,6 +1,6 @@
 // npm run site: copies the pages of docs, adds the generated ones and builds the site into site/dist.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vitepress';
 import { apiPages } from './api-pages.mjs';
@@ -11,7 +11,8 @@ cpSync(join(import.meta.dirname, '..', 'docs'), pages, {
   recursive: true,
   filter: (path) => !/\.\w+$/.test(path) || /\.(?:md|svg|png)$/.test(path),
 });
-cpSync(join(import.meta.dirname, 'index.md'), join(pages, 'index.md'));
+const index = readFileSync(join(import.meta.dirname, 'index.md'), 'utf8');
+writeFileSync(join(pages, 'index.md'), index.replaceAll('](../docs/', '](./'));
 mkdirSync(join(pages, 'api'));
 for (const [name, text] of apiPages()) writeFileSync(join(pages, 'api', name), text);
 const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
