@@ -1,9 +1,11 @@
 // Names in package-lock.json the optional builds of other platforms that a registry may lack, so that `npm ci` accepts
-// the file everywhere. `node scripts/complete-lock.mjs` writes them; with --check it only says whether any is missing.
+// the file everywhere. `node scripts/complete-lock.mjs [folder]` writes them; with --check it only says whether any is
+// missing.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const path = join(import.meta.dirname, '..', 'package-lock.json');
+const folder = process.argv.slice(2).find((argument) => argument !== '--check') ?? '.';
+const path = join(import.meta.dirname, '..', folder, 'package-lock.json');
 const lock = JSON.parse(readFileSync(path, 'utf8'));
 const added = [];
 
@@ -22,7 +24,9 @@ for (const [place, entry] of Object.entries(lock.packages)) {
 
 if (process.argv.includes('--check')) {
   if (added.length > 0) {
-    console.error(`package-lock.json lacks ${added.length} optional builds: run node scripts/complete-lock.mjs`);
+    console.error(
+      `package-lock.json lacks ${added.length} optional builds: run node scripts/complete-lock.mjs ${folder}`,
+    );
     process.exit(1);
   }
 } else {
@@ -44,10 +48,11 @@ function platformOf(name) {
     darwin: 'darwin',
     freebsd: 'freebsd',
     linux: 'linux',
+    openbsd: 'openbsd',
     openharmony: 'openharmony',
     win32: 'win32',
   };
-  const processors = ['arm', 'arm64', 'ia32', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32'];
+  const processors = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32'];
   const os = words.find((word) => word in systems);
   const cpu = words.find((word) => processors.includes(word));
   if (cpu === undefined) throw new Error(`${name} does not say which processor it is for`);

@@ -91,8 +91,8 @@ test('guard-hook', async () => {
   expect(await run('echo fine')).toMatchObject({ code: 0, stdout: expect.stringContaining('fine') });
 });
 
-test('own-model', () => {
-  const { cwd, home } = project('own-model');
+test.each(['own-model', 'ai-sdk-model'])('%s', (name) => {
+  const { cwd, home } = project(name);
   const env = { PATH: process.env['PATH'], HOME: home };
   const { stdout, stderr } = spawnSync(process.execPath, ['main.mjs'], { cwd, env, encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({

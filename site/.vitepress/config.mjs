@@ -1,0 +1,127 @@
+// The site over the pages of ../docs, which site/build.mjs copies to site/pages. Nothing is fetched.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { defineConfig } from 'vitepress';
+
+const site = join(import.meta.dirname, '..');
+const root = join(site, '..');
+const docs = join(root, 'docs');
+const pages = join(site, 'pages');
+/** Files of the repository that pages link to, from its root. */
+const linked = new Set();
+/** The contrast of labels, and no key hint in the name of the search button. */
+const style = `
+.VPDoc .vp-doc [class*='language-'] > span.lang { color: var(--vp-c-text-1) }
+.VPNavBar .DocSearch-Button .DocSearch-Button-Keys { display: none }
+`;
+const page = ([text, link]) => ({ text, link });
+const group = (text, links) => ({ text, items: links.map(page).filter(exists) });
+
+export default defineConfig({
+  title: 'Lathe',
+  description: 'A coding agent for the terminal, with any model, and its tool system as a library',
+  lang: 'en',
+  srcDir: 'pages',
+  outDir: 'dist',
+  cacheDir: '.cache',
+  cleanUrls: false,
+  head: [['style', {}, style]],
+  markdown: {
+    config: linkToFiles,
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
+  buildEnd: ({ outDir }) => {
+    for (const file of linked) writeCopy(join(root, file), join(outDir, 'files', `${file}.txt`));
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    sidebar: [
+      group('Start', [['Install and first task', '/start']]),
+      group('Use', [
+        ['The terminal', '/terminal'],
+        ['The screen', '/screen'],
+        ['The agent, headless and CI', '/agent'],
+        ['Models', '/models'],
+        ['Run commands', '/running-commands'],
+        ['Change files and undo', '/changing-files'],
+        ['Read files', '/reading-files'],
+        ['Search', '/searching'],
+        ['The web', '/web'],
+        ['Sessions', '/sessions'],
+        ['View a session', '/viewer'],
+        ['Subagents', '/subagents'],
+        ['Editors', '/editors'],
+        ['Language servers', '/languages'],
+        ['Worktrees', '/worktrees'],
+        ['Batches', '/batch'],
+        ['Which commands ask?', '/questions'],
+      ]),
+      group('Extend', [
+        ['Write a tool', '/write-a-tool'],
+        ['Files, commands, MCP servers', '/extending'],
+        ['Skills', '/skills'],
+        ['Plugins', '/plugins'],
+        ['Use it as a library', '/library'],
+        ['Lathe as an MCP server', '/mcp-server'],
+        ['The agent over HTTP', '/server'],
+        ['The agent over stdin and stdout', '/stream-json'],
+      ]),
+      group('Coming from', [
+        ['Qwen Code', '/coming-from/qwen-code'],
+        ['Claude Code', '/coming-from/claude-code'],
+        ['Codex', '/coming-from/codex'],
+        ['Gemini CLI', '/coming-from/gemini-cli'],
+      ]),
+      group('Administer', [
+        ['Settings, permissions, trust', '/settings'],
+        ['Telemetry', '/telemetry'],
+        ['Many machines', '/fleet'],
+      ]),
+      group('Troubleshoot', [['Common messages', '/troubleshooting']]),
+      group('Reference', [
+        ['All settings', '/settings#all-settings'],
+        ['Command line', '/command-line'],
+        ['Limits', '/limits'],
+        ['API', '/api/'],
+        ['Events', '/api/lathe-agent#agentevent'],
+        ['Error types', '/api/lathe-core#toolerrortype'],
+        ['MCP conformance', '/mcp-conformance'],
+      ]),
+      group('How it works', [
+        ['Architecture', '/architecture'],
+        ['Safety: promises and proof', '/safety'],
+        ['Sandboxes side by side', '/sandbox-comparison'],
+        ['Builds in the sandbox', '/builds'],
+      ]),
+    ],
+  },
+});
+
+/** Whether the page is written yet. */
+function exists({ link }) {
+  const [path] = link.split('#');
+  return existsSync(join(pages, `${path}.md`)) || existsSync(join(pages, path, 'index.md'));
+}
+
+function writeCopy(source, target) {
+  mkdirSync(dirname(target), { recursive: true });
+  const isFolder = statSync(source).isDirectory();
+  writeFileSync(target, isFolder ? readdirSync(source).join('\n') : readFileSync(source));
+}
+
+/** A link to a file that is not a page leads to a copy of its text. */
+function linkToFiles(markdown) {
+  const { link_open: open } = markdown.renderer.rules;
+  markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
+    const token = tokens[index];
+    const [path] = (token.attrGet('href') ?? '').split('#');
+    const file = resolve(docs, dirname(relative(pages, env.realPath ?? env.path)), path);
+    const isPage = file.startsWith(`${docs}/`) && file.endsWith('.md');
+    if (path !== '' && !isPage && existsSync(file) && !/^[a-z]+:|^\//.test(path)) {
+      linked.add(relative(root, file));
+      token.attrSet('href', `/files/${relative(root, file)}.txt`);
+    }
+    return open ? open(tokens, index, options, env, self) : self.renderToken(tokens, index, options);
+  };
+}
