@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import type { Visibility } from '../files/access/visibility.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
@@ -93,7 +95,10 @@ async function startServer(found: FoundServer, { name }: Language, runner: Comma
   }
   const { memoryMb } = loaded.settings.tools.sandbox.limits;
   const rights = { workspace: found.writes, network: false, home: false, files: false, secrets: false };
-  const wrap = await sandbox.prepare(workspace.root, rights, { isBackground: true, reads: [found.installedIn] });
+  // `node /opt/server/main.js`: the program is one of the arguments.
+  const scripts = found.argv.slice(1).filter((argument) => isAbsolute(argument) && existsSync(argument));
+  const reads = [found.installedIn, ...scripts.map((script) => dirname(script))];
+  const wrap = await sandbox.prepare(workspace.root, rights, { isBackground: true, reads });
   return runner.startProgram({
     argv: found.argv,
     cwd: workspace.root,
