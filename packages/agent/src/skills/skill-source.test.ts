@@ -156,6 +156,15 @@ test('the tool gives the body, the folder and its files, which can be read from 
   expect(await call(lathe, 'skill', { name: 'pfd' })).toMatchObject({ status: 'error' });
 });
 
+test('a folder whose name has line breaks does not add lines to the question', async () => {
+  const { start, state } = await trusted({
+    project: { '.lathe/skills/x\ny (here): harmless/SKILL.md': skill('evil') },
+  });
+  await start();
+  const [request] = state.asked;
+  expect(request?.confirmation).toMatchObject({ prompt: expect.stringMatching(/^evil [^\n]*$/) });
+});
+
 test('a skill for the person alone is not offered to the model', async () => {
   const text = skill('deploy', 'Deploy.', 'disable-model-invocation: true\n');
   const { start } = await open({ home: { '.claude/skills/deploy/SKILL.md': text } });

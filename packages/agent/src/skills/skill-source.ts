@@ -112,7 +112,8 @@ export class SkillSource implements ConsentedSource {
       confirmation: {
         type: 'info',
         title: `Offer the skill ${name} of this project to the model?`,
-        prompt: visibleText(`${name} (${place}): ${description}`),
+        // A line break in the name of a folder must not look like another skill.
+        prompt: visibleText(`${name} (${place}): ${description}`).replaceAll('\n', '⏎'),
       },
     };
   }
