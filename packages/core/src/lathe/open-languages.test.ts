@@ -132,7 +132,8 @@ test('a rename asks with a diff, and can be undone', async () => {
       return { outcome: asked.length === 1 ? 'deny' : 'once' };
     },
   };
-  const { lathe, call } = await latheIn(cwd, { approver, flags: { ...demo(), 'tools.approvalMode': 'default' } });
+  const flags = { ...demo(), 'tools.approvalMode': 'default', 'tools.sandbox.mode': 'off' } as const;
+  const { lathe, call } = await latheIn(cwd, { approver, flags });
   const rename = (name: string) =>
     call('code_navigation', { action: 'rename', file_path: join(cwd, 'a.demo'), symbol: 'two', new_name: name });
   expect((await rename('six')).status).not.toBe('success');
