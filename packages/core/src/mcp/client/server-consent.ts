@@ -1,4 +1,5 @@
 import type { ConsentRequest } from '../../scheduler/ask-consent.js';
+import { variablesIn } from '../../settings/shape.js';
 import type { ServerDefinition } from './server-definition.js';
 
 /** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
@@ -7,8 +8,10 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   const isLocal = endpoint.type === 'stdio';
   const owner = ownerOf(definition, root);
   const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
+  const taken = isClients ? [] : variablesIn(JSON.stringify(written));
   const warnings = [
     ...(variables.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${variables.join(', ')}.`] : []),
+    ...(taken.length > 0 ? [`It gets the values of your variables ${taken.join(', ')}.`] : []),
     ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
   ];
   return {
