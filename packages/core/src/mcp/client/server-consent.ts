@@ -7,13 +7,7 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   const { name, endpoint, isTrusted, written, isClients } = definition;
   const isLocal = endpoint.type === 'stdio';
   const owner = ownerOf(definition, root);
-  const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
-  const taken = isClients ? [] : variablesIn(JSON.stringify(written));
-  const warnings = [
-    ...(variables.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${variables.join(', ')}.`] : []),
-    ...(taken.length > 0 ? [`It gets the values of your variables ${taken.join(', ')}.`] : []),
-    ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
-  ];
+  const warnings = warningsOf(definition);
   return {
     kind: 'mcp-server',
     ...(isClients && { owner: owner.title }),
@@ -28,6 +22,17 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
       ...(warnings.length > 0 && { warnings }),
     },
   };
+}
+
+function warningsOf({ endpoint, isTrusted, written, isClients }: ServerDefinition): string[] {
+  const isLocal = endpoint.type === 'stdio';
+  const given = Object.keys(isLocal ? endpoint.env : endpoint.headers);
+  const taken = isClients ? [] : variablesIn(JSON.stringify(written));
+  return [
+    ...(given.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${given.join(', ')}.`] : []),
+    ...(taken.length > 0 ? [`It gets the values of your variables ${taken.join(', ')}.`] : []),
+    ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
+  ];
 }
 
 /** A plugin is the same in all folders. */
