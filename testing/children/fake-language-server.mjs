@@ -43,6 +43,12 @@ const usual = {
     show(textDocument.uri, { version: textDocument.version, text: contentChanges[0].text }),
   'textDocument/didClose': ({ params }) => documents.delete(params.textDocument.uri),
   'textDocument/diagnostic': diagnose,
+  // The places that the file itself lists.
+  'textDocument/references': ({ id, params }) => {
+    const start = { line: 0, character: 0 };
+    const uris = (documents.get(params.textDocument.uri)?.text ?? '').match(/file:\S+/g) ?? [];
+    send({ id, result: uris.map((uri) => ({ uri, range: { start, end: start } })) });
+  },
   'textDocument/rename': ({ id, params }) => {
     const { uri } = params.textDocument;
     const range = { start: params.position, end: { ...params.position, character: params.position.character + 3 } };
@@ -58,6 +64,7 @@ function initialize({ id }) {
   const capabilities = {
     textDocumentSync: 1,
     renameProvider: true,
+    referencesProvider: true,
     ...(behaviour.push ? {} : { diagnosticProvider: {} }),
   };
   send({ id, result: { capabilities } });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { createLathe, type Lathe, type LatheHost, type LatheOptions } from '@lathe/core';
-import { type ConsentGate, type Extension, type OpenedParts, personalFolders } from '@lathe/core/host';
+import { type Extension, type OpenedParts, personalFolders } from '@lathe/core/host';
 import { pluginFolders } from './definition-files.js';
 import type { AgentTrace, AgentTraceOptions } from './loop/agent-trace.js';
 import { pageAnswerer, type SideModels } from './page-answerer.js';
 import { findSkills } from './skills/find-skills.js';
-import { SkillSource } from './skills/skill-source.js';
+import { SkillSource, type SkillSourceOptions } from './skills/skill-source.js';
 import { loadSubagents } from './subagents/subagent-files.js';
 import { Subagents } from './subagents/subagents.js';
 import { TaskControlTool } from './subagents/task-control.js';
@@ -49,7 +49,9 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
       const { maxDepth: depth, maxParallel: parallel } = settings.agents;
       subagents = new Subagents(definitions, { depth, parallel });
       const answerer = pageAnswerer({ settings, env, home: parts.home.path }, sideModels);
-      const openSources: Extension['openSources'] = ({ gate }) => [(skills = openSkills(parts, gate))];
+      const openSources: Extension['openSources'] = ({ gate }) => [
+        (skills = openSkills(parts, { gate, origin: options.worktree?.directory })),
+      ];
       return {
         problems,
         openSources,
@@ -83,18 +85,18 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
 
 function openSkills(
   { workspace, userHome, plugins, ...parts }: OpenedParts,
-  gate: ConsentGate | undefined,
+  own: Pick<SkillSourceOptions, 'gate' | 'origin'>,
 ): SkillSource {
   const { settings, isTrusted } = parts.loaded;
   const [home = '', ...others] = personalFolders({ home: parts.home, userHome, settings });
-  const own = [join(userHome, '.agents'), home, ...others, join(userHome, '.claude')];
+  const folders = [join(userHome, '.agents'), home, ...others, join(userHome, '.claude')];
   const places = {
     root: workspace.root,
     isTrusted,
-    personalFolders: own.map((folder) => join(folder, 'skills')),
+    personalFolders: folders.map((folder) => join(folder, 'skills')),
     plugins,
   };
-  return new SkillSource({ find: () => findSkills(places), workspace, gate });
+  return new SkillSource({ find: () => findSkills(places), workspace, ...own });
 }
 
 /** Nothing of it is loaded when nothing is recorded. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApprovalRequest } from '@lathe/core';
@@ -5,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { createAgentLathe } from '../create-agent-lathe.js';
 import { estimateTokens } from '../models/estimate-tokens.js';
+import { openWorktree } from '../worktrees/worktrees.js';
 import type { Skill } from './find-skills.js';
 import { listSkills, listTokens } from './skill-tool.js';
 
@@ -154,6 +156,34 @@ test('the tool gives the body, the folder and its files, which can be read from 
   const ran = await call(lathe, 'run_shell_command', command);
   expect(ran?.llmContent).toContain('The reference.');
   expect(await call(lathe, 'skill', { name: 'pfd' })).toMatchObject({ status: 'error' });
+});
+
+test('what was agreed to counts in a worktree too, as long as it is the same', async () => {
+  const { start, state, cwd } = await trusted({ project: { '.claude/skills/a/SKILL.md': skill('a') } });
+  execFileSync('git', ['init', '-q'], { cwd });
+  const lathe = await start();
+  const { home, rewind } = lathe;
+  const worktree = await openWorktree({ home, rewind, root: cwd }, { kind: 'task' }, signal);
+  onTestFinished(() => worktree.remove());
+  const openInside = async () => {
+    const inner = await lathe.openIn(worktree);
+    onTestFinished(() => inner.close());
+    await inner.discover(signal);
+    return inner;
+  };
+  expect([names(await openInside()), state.asked.length]).toEqual([['a'], 1]);
+  writeFileSync(join(worktree.cwd, '.claude/skills/a/more.md'), 'Changed.');
+  state.answer = 'deny';
+  expect([names(await openInside()), state.asked.length]).toEqual([[], 2]);
+});
+
+test('a folder whose name has line breaks does not add lines to the question', async () => {
+  const { start, state } = await trusted({
+    project: { '.lathe/skills/x\ny (here): harmless/SKILL.md': skill('evil') },
+  });
+  await start();
+  const [request] = state.asked;
+  expect(request?.confirmation).toMatchObject({ prompt: expect.stringMatching(/^evil [^\n]*$/) });
 });
 
 test('a skill for the person alone is not offered to the model', async () => {

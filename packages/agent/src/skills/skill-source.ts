@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import type { AnyTool } from '@lathe/core';
 import {
   type ConsentedSource,
@@ -15,6 +16,8 @@ import { listSkills, SkillTool } from './skill-tool.js';
 export interface SkillSourceOptions {
   find: () => FoundSkills;
   workspace: Pick<Workspace, 'root' | 'display' | 'offer'>;
+  /** In a worktree: the directory that it is a copy of, whose skills the person agreed to. */
+  origin: string | undefined;
   /** Asks before skills of the project that are new or changed are offered. */
   gate: ConsentGate | undefined;
 }
@@ -104,15 +107,17 @@ export class SkillSource implements ConsentedSource {
   }
 
   #requestFor({ name, description, folder, hash }: Skill): ConsentRequest {
-    const place = this.#options.workspace.display(folder);
+    const { workspace, origin } = this.#options;
+    const place = workspace.display(folder);
     return {
       kind: 'skill',
-      id: folder,
+      id: origin === undefined ? folder : join(origin, relative(workspace.root, folder)),
       definition: { hash },
       confirmation: {
         type: 'info',
         title: `Offer the skill ${name} of this project to the model?`,
-        prompt: visibleText(`${name} (${place}): ${description}`),
+        // A line break in the name of a folder must not look like another skill.
+        prompt: visibleText(`${name} (${place}): ${description}`).replaceAll('\n', '⏎'),
       },
     };
   }

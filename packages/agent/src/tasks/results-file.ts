@@ -1,4 +1,4 @@
-import { open, readFile, stat, truncate } from 'node:fs/promises';
+import { appendFile, open, readFile, stat, truncate } from 'node:fs/promises';
 import { linesOf, TaskFileError } from './read-tasks.js';
 import type { TaskResult } from './run-task.js';
 
@@ -13,19 +13,24 @@ export class ResultsFile {
     this.statuses = statuses;
   }
 
-  /** Removes half a line at the end, which a killed process left. Anything else that is no result is an error. */
+  /** Repairs the end of the file, which a killed process left. Any other line that is no result is an error. */
   static async open(path: string): Promise<ResultsFile> {
     const statuses = new Map<string, TaskResult['status']>();
     if ((await stat(path).catch(() => undefined)) === undefined) return new ResultsFile(path, statuses);
-    await cutHalfLine(path);
+    const isWhole = await endsWithLine(path);
     let number = 0;
+    let wrong: { number: number; line: string } | undefined;
     for await (const line of linesOf(path)) {
       number += 1;
+      if (wrong) break;
       const result = parse(line);
-      if (!result)
-        throw new TaskFileError(`${path}:${number}: not a result. Repair the file, or choose another with --out.`);
-      statuses.set(result.id, result.status);
+      if (result) statuses.set(result.id, result.status);
+      else wrong = { number, line };
     }
+    if (wrong && (isWhole || wrong.number < number || !isHalfResult(wrong.line)))
+      throw new TaskFileError(`${path}:${wrong.number}: not a result. Repair the file, or choose another with --out.`);
+    if (wrong) await truncate(path, (await readFile(path)).lastIndexOf(0x0a) + 1);
+    else if (!isWhole) await appendFile(path, '\n');
     return new ResultsFile(path, statuses);
   }
 
@@ -42,17 +47,31 @@ export class ResultsFile {
   }
 }
 
-/** Only what follows the last line end can be half a line. */
-async function cutHalfLine(path: string): Promise<void> {
-  const { size } = await stat(path);
+async function endsWithLine(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
+    const { size } = await handle.stat();
     const last = Buffer.alloc(1);
-    if (size === 0 || ((await handle.read(last, 0, 1, size - 1)).bytesRead === 1 && last[0] === 0x0a)) return;
+    return size === 0 || ((await handle.read(last, 0, 1, size - 1)).bytesRead === 1 && last[0] === 0x0a);
   } finally {
     await handle.close();
   }
-  await truncate(path, (await readFile(path)).lastIndexOf(0x0a) + 1);
+}
+
+/** The beginning of what we write, so that a file of somebody else is never cut. A power failure can leave zeros. */
+function isHalfResult(line: string): boolean {
+  const start = '{"id":';
+  const text = line.replace(/\0+$/, '');
+  return !isJson(text) && (text.startsWith(start) || start.startsWith(text));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parse(line: string): Pick<TaskResult, 'id' | 'status'> | undefined {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isLong } from '../../../../testing/long-run.js';
@@ -115,6 +115,41 @@ test('an interrupted task has no result and runs again; no more than the limit r
   const again = batch(directory);
   await runBatch(tasksOf('a', 'b', 'c', 'd', 'e', 'f'), again.options, never);
   expect([...before, ...again.ran].toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+});
+
+test.each([
+  'notes, with no line end',
+  'first line\nno line end',
+  '{"id":"a","prompt":"a task, and no result"}',
+  '{"id":"a","status":"success"}\n{"id":"b","prompt":"x"}',
+])('a file that holds no results stays as it is: %j', async (text) => {
+  const directory = tempDirectory({ 'out.jsonl': text });
+  const { options, ran } = batch(directory);
+  await expect(runBatch(tasksOf('a', 'b'), options, never)).rejects.toThrow('not a result');
+  expect(readFileSync(options.out, 'utf8')).toBe(text);
+  expect(ran).toEqual([]);
+});
+
+test('a result that lacks only its line end counts', async () => {
+  const directory = tempDirectory({ 'out.jsonl': JSON.stringify(resultOf('a')) });
+  const { options, ran } = batch(directory);
+  await runBatch(tasksOf('a', 'b'), options, never);
+  expect(ran).toEqual(['b']);
+  expect(lines(options.out).map(({ id }) => id)).toEqual(['a', 'b']);
+});
+
+test('a second batch is refused also if it names the file by a symlink', async () => {
+  const directory = tempDirectory({ 'out.jsonl': '' });
+  symlinkSync('out.jsonl', join(directory, 'link.jsonl'));
+  const inner = batch(directory, { out: join(directory, 'link.jsonl') });
+  const { options } = batch(directory, {
+    run: async ({ id }) => {
+      await expect(runBatch(tasksOf('a'), inner.options, never)).rejects.toThrow('Another batch writes to');
+      return resultOf(id);
+    },
+  });
+  await runBatch(tasksOf('a'), options, never);
+  expect(inner.ran).toEqual([]);
 });
 
 test.each([

@@ -40,7 +40,7 @@ export async function runBatch(
 ): Promise<BatchProgress> {
   const { latheHome } = homeDirectories(options);
   const locks = new FileLocks(new LatheHome(latheHome), { patienceMs });
-  const out = join(await realpath(dirname(options.out)), basename(options.out));
+  const out = await realOut(options.out);
   let isHeld = false;
   try {
     return await locks.hold(`${out}.batch`, signal, () => {
@@ -51,6 +51,12 @@ export async function runBatch(
     if (isHeld || signal.aborted) throw error;
     throw new TaskFileError(`Another batch writes to ${out}. Wait for it, or choose another file with --out.`);
   }
+}
+
+/** One name for the file, however it is named, because the lock is by name. */
+async function realOut(out: string): Promise<string> {
+  const real = await realpath(out).catch(() => undefined);
+  return real ?? join(await realpath(dirname(out)), basename(out));
 }
 
 async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: AbortSignal): Promise<BatchProgress> {

@@ -72,6 +72,15 @@ test('a patch of the changes applies with git, binary files and modes included',
   await worktree.remove();
 });
 
+test('attributes of the repository do not hide a change from the person who reads the patch', async () => {
+  const root = repository({ '.gitattributes': '*.sh -diff\n*.js binary\n*.c diff=c\n', 'a.c': 'int a;\n' });
+  const worktree = await openWorktree(await place(root), { kind: 'task' }, never);
+  for (const name of ['a.sh', 'a.js', 'a.c']) writeFileSync(join(worktree.cwd, name), `bad ${name}\n`);
+  const { patch } = await worktree.changes(never);
+  expect(patch.match(/^\+bad .*/gm)).toEqual(['+bad a.c', '+bad a.js', '+bad a.sh']);
+  await worktree.remove();
+});
+
 test('a named worktree of a session is opened again, by one process at a time', async () => {
   const root = repository({ 'a.txt': 'one\n' });
   const here = await place(root);

@@ -46,11 +46,11 @@ function optionOf({ label, decision, isLasting }: Answer, index: number): Permis
   };
 }
 
-/** All of the question, with its warnings and why it is asked. An editor draws a diff itself. */
-function questionContent(request: ApprovalRequest): ToolCallContent[] {
+/** All of the question, with its warnings and why it is asked. An editor draws a diff itself; none of it is cut. */
+export function questionContent(request: ApprovalRequest): ToolCallContent[] {
   const { confirmation } = request;
   const isEdit = confirmation.type === 'edit';
-  const diff = isEdit ? diffContent(confirmation) : [];
+  const diff = isEdit ? diffContent(confirmation, confirmation.fileDiff.length) : [];
   const shown = isEdit ? { ...confirmation, fileDiff: confirmation.filePath } : confirmation;
   const text = fenced(visibleText(approvalText({ ...request, confirmation: shown })));
   return [...diff, { type: 'content', content: { type: 'text', text } }];

@@ -60,20 +60,20 @@ export function displayContent(display: Display): ToolCallContent[] {
 /** An edit as two texts, or as a unified diff when the texts are too large to keep. */
 export function diffContent(
   change: Pick<Extract<Confirmation, { type: 'edit' }>, 'filePath' | 'fileDiff' | 'originalContent' | 'newContent'>,
+  max = maxChars,
 ): ToolCallContent[] {
   const { filePath: path, fileDiff, originalContent: oldText, newContent: newText } = change;
-  if (oldText === undefined || newText === undefined) return fencedContent(fileDiff, 'diff');
+  if (oldText === undefined || newText === undefined) return contentOf(fileDiff, (short) => fenced(short, 'diff'), max);
   return [{ type: 'diff', path, oldText, newText }];
 }
 
 const textContent = (text: string): ToolCallContent[] => contentOf(text, (short) => short);
 
-export const fencedContent = (text: string, language?: string): ToolCallContent[] =>
-  contentOf(text, (short) => fenced(short, language));
+export const fencedContent = (text: string): ToolCallContent[] => contentOf(text, (short) => fenced(short));
 
-function contentOf(text: string, format: (text: string) => string): ToolCallContent[] {
+function contentOf(text: string, format: (text: string) => string, max = maxChars): ToolCallContent[] {
   if (text.trim() === '') return [];
-  const { head, tail, omitted } = keepEnds(text, maxChars);
-  const short = text.length <= maxChars ? text : `${head}\n[${omitted} characters left out]\n${tail}`;
+  const { head, tail, omitted } = keepEnds(text, max);
+  const short = text.length <= max ? text : `${head}\n[${omitted} characters left out]\n${tail}`;
   return [{ type: 'content', content: { type: 'text', text: format(visibleText(short)) } }];
 }

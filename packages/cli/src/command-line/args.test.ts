@@ -48,6 +48,7 @@ test.each([
   [['-o', 'xml'], /text, json, stream-json/],
   [['--allowed-tools', 'run_shell_command(git log'], /not balanced/],
   [['--allowed-tools', 'a,b)'], /not balanced/],
+  [['--worktree', 'x', 'clean'], /clean does not take --worktree/],
 ])('%j is a usage error', (args, message) => {
   expect(() => parse(...args)).toThrow(UsageError);
   expect(() => parse(...args)).toThrow(message);

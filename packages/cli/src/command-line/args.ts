@@ -97,6 +97,15 @@ export const flagNames: readonly string[] = Object.keys(options).map((name) => `
 const ownFlags = new Set(['mcp', 'serve', 'clean', 'audit', 'fleet']);
 
 export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
+  const invocation = parseAll(args, commands);
+  const { command, flags } = invocation;
+  // Without this it would work on the files that the person wants to keep from it.
+  if (command !== undefined && flags.worktree !== undefined)
+    throw new UsageError(`lathe ${command} does not take --worktree`);
+  return invocation;
+}
+
+function parseAll(args: readonly string[], commands: ReadonlySet<string>): Invocation {
   const raw = rawCommand(args);
   const { values, positionals } = parse(raw ? raw.before : args);
   const flags = flagsOf(values);

@@ -5,12 +5,13 @@ import type { Command } from './command.js';
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const words = flags.prompt === undefined ? operands : [flags.prompt, ...operands];
-    if (flags.inputFormat === 'stream-json') {
-      const { runStream } = await import('../headless/run-stream.js');
-      return runStream(words, flags, io, signal);
-    }
-    const isHeadless = flags.prompt !== undefined || flags.outputFormat !== undefined || !io.isInteractive;
+    const isStream = flags.inputFormat === 'stream-json';
+    const isHeadless = isStream || flags.prompt !== undefined || flags.outputFormat !== undefined || !io.isInteractive;
     const start = async (place: Io) => {
+      if (isStream) {
+        const { runStream } = await import('../headless/run-stream.js');
+        return runStream(words, flags, place, signal);
+      }
       if (isHeadless) {
         const { runHeadless } = await import('../headless/run-headless.js');
         return runHeadless(words, flags, place, signal);

@@ -139,6 +139,10 @@ test('lathe tools new writes a tool into a plugin, which loads it after consent'
   expect(existsSync(plugin)).toBe(false);
   await run('plugin', 'add', join(source, 'mine'), '--yes');
   expect(await run('call', 'hello', '{"name":"Ada"}')).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' });
+  // Tools may load any file of the plugin.
+  writeFileSync(join(source, 'mine/helper.js'), 'export {};');
+  const updated = await run('plugin', 'update', '--yes');
+  expect(updated.stdout).toContain('Let the plugin mine add tools by loading its files?');
 }, 60_000);
 
 test('a skill that somebody wrote for Claude Code works in a headless task once it is agreed to', async () => {

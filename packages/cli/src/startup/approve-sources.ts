@@ -46,5 +46,7 @@ function consentApprover({ yes }: Flags, io: Io): Approver {
 
 function linesOf(confirmation: ApprovalRequest['confirmation']): string[] {
   if (confirmation.type === 'info') return confirmation.prompt.split('\n');
-  return confirmation.type === 'exec' ? [...confirmation.command.split('\n'), `in ${confirmation.directory}`] : [];
+  if (confirmation.type !== 'exec') return [];
+  const { command, directory, warnings = [] } = confirmation;
+  return [...command.split('\n'), `in ${directory}`, ...warnings];
 }

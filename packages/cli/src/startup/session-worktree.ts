@@ -23,13 +23,32 @@ export async function inWorktree(
 ): Promise<number> {
   const worktree = await open(wanted, { flags, io }, signal);
   io.err(visibleText(`lathe: working in the worktree ${worktree.name} (${worktree.cwd})`));
+  let code: number | undefined;
   try {
-    const code = await work({ ...io, cwd: worktree.cwd, worktree: worktree.origin });
+    code = await work({ ...io, cwd: worktree.cwd, worktree: worktree.origin });
+  } finally {
+    if (code === undefined || signal.aborted) await leave(worktree, io);
+  }
+  try {
     return signal.aborted ? code : await settle(code, worktree, flags, io);
   } finally {
     await worktree.release();
-    if (signal.aborted) io.err(keptMessage(worktree));
   }
+}
+
+/** After an error or an interruption nobody is asked: it stays if there is anything in it. */
+async function leave(worktree: Worktree, io: Io): Promise<void> {
+  const changes = await worktree.changes(new AbortController().signal).catch(() => undefined);
+  if (changes && isEmpty(changes)) return worktree.remove();
+  await worktree.release();
+  io.err(keptMessage(worktree));
+}
+
+type Changes = Pick<Awaited<ReturnType<Worktree['changes']>>, 'files' | 'leftOut'>;
+
+/** Files that are too large to be compared are changes too. */
+function isEmpty({ files, leftOut }: Changes): boolean {
+  return files.length === 0 && leftOut.length === 0;
 }
 
 async function open(wanted: string, { flags, io }: Place, signal: AbortSignal): Promise<Worktree> {
@@ -50,12 +69,12 @@ async function open(wanted: string, { flags, io }: Place, signal: AbortSignal): 
 /** Applies, keeps or discards the changes. Without a person they are applied if the rules allow it, else kept. */
 async function settle(code: number, worktree: Worktree, flags: Flags, io: Io): Promise<number> {
   const { signal } = new AbortController();
-  const { files } = await worktree.changes(signal);
-  if (files.length === 0) {
+  const changes = await worktree.changes(signal);
+  if (isEmpty(changes)) {
     await worktree.remove();
     return code;
   }
-  const answer = io.isInteractive ? await askPerson(files, worktree, io, signal) : 'apply';
+  const answer = io.isInteractive ? await askPerson(changes, worktree, io, signal) : 'apply';
   if (answer === 'apply') return apply(code, worktree, flags, io);
   if (answer === 'discard') await worktree.remove();
   io.err(answer === 'discard' ? `lathe: discarded the worktree ${worktree.name}` : keptMessage(worktree));
@@ -63,12 +82,15 @@ async function settle(code: number, worktree: Worktree, flags: Flags, io: Io): P
 }
 
 async function askPerson(
-  files: readonly { path: string; from?: unknown; to?: unknown }[],
+  { files, leftOut }: Changes,
   { name, origin }: Worktree,
   io: Io,
   signal: AbortSignal,
 ): Promise<'apply' | 'keep' | 'discard'> {
-  const lines = files.map(({ path, from, to }) => `  ${from ? (to ? 'changed' : 'removed') : 'new    '}  ${path}`);
+  const lines = [
+    ...files.map(({ path, from, to }) => `  ${from ? (to ? 'changed' : 'removed') : 'new    '}  ${path}`),
+    ...leftOut.map((path) => `  not applied, only kept  ${path}`),
+  ];
   const more = lines.length > maxListed ? [`  … ${lines.length - maxListed} more`] : [];
   io.err(visibleText([`The worktree ${name} has changes:`, ...lines.slice(0, maxListed), ...more].join('\n')));
   const answer = await askOnTerminal(`[a]pply to ${visibleText(origin.top)}, [K]eep or [d]iscard: `, io, signal);

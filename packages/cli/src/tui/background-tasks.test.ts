@@ -115,3 +115,30 @@ test('without a person, changes are applied if the mode allows it, else kept', a
   const wrong = await runProgram(['-p', 'x', '--worktree', '../up'], { cwd, home, env });
   expect(wrong).toMatchObject({ code: 2 });
 }, 120_000);
+
+test('a session that fails at its start leaves no worktree, and one with a large file keeps it', async () => {
+  const cwd = repository();
+  const home = tempDirectory();
+  const worktrees = () => readdirSync(join(home, '.lathe', 'worktrees'));
+  const large: ServerTurn = { calls: [shell('head -c 40000000 /dev/zero > large.bin')] };
+  const server = await modelServer([large, { text: 'made' }]);
+  const env = modelVariables('openai', server.url);
+  expect(await runProgram(['--worktree'], { cwd, home, env })).toMatchObject({ code: 2 });
+  expect(worktrees()).toEqual([]);
+  const kept = await runProgram(['-p', 'make it', '--worktree', 'big', '--yolo'], { cwd, home, env });
+  expect(kept.stderr).toContain('too large or not readable: large.bin');
+  expect(worktrees()).toHaveLength(2);
+}, 120_000);
+
+test('a program that sends prompts as JSON works in the worktree too', async () => {
+  const cwd = repository();
+  const server = await modelServer([writer]);
+  const args = ['-p', '--input-format', 'stream-json', '-o', 'stream-json', '--worktree', 'k'];
+  const { stderr } = await runProgram([...args, '--allowed-tools', 'run_shell_command'], {
+    cwd,
+    env: modelVariables('openai', server.url),
+    input: '{"type":"user","message":{"role":"user","content":"write it"}}\n',
+  });
+  expect(stderr).toContain('go on with: lathe --worktree k');
+  expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
+}, 120_000);

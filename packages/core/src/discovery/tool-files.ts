@@ -18,6 +18,8 @@ export interface ToolFilesOptions {
    * out.
    */
   packagesIn?: string;
+  /** A plugin brings them: its name, and the hash of all its files, which they may load. */
+  plugin?: { name: string; pin: string };
   /** Asks before files that are new or changed are loaded; not set for the user's own. */
   gate?: ConsentGate;
 }
@@ -69,14 +71,15 @@ export class ToolFiles implements ToolSource {
   }
 
   #consentFor(texts: Record<string, string>): ConsentRequest {
-    const { folder } = this.#options;
+    const { folder, plugin } = this.#options;
+    const owner = plugin ? `the plugin ${plugin.name}` : 'this project';
     return {
       kind: 'tool-files',
       id: folder,
-      definition: texts,
+      definition: plugin ? { texts, pin: plugin.pin } : texts,
       confirmation: {
         type: 'exec',
-        title: 'Let this project add tools by loading its files? They run inside Lathe, without a sandbox.',
+        title: `Let ${owner} add tools by loading its files? They run inside Lathe, without a sandbox.`,
         command: Object.keys(texts).join('\n'),
         rootCommand: 'tool files',
         directory: folder,

@@ -1,7 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { secrecyOf } from '../files/access/protected-paths.js';
+import { sensitivityOf } from '../files/access/sensitive-files.js';
 import { isWithin, type Workspace } from '../files/workspace.js';
 import type { ChangeCheck, ChangeChecks, CheckedChange } from '../tools/file-change-tool.js';
 import { type LanguageSetting, languagesOf } from './known-languages.js';
@@ -87,9 +90,13 @@ export class LanguageServers implements ChangeChecks {
     return this.#options.workspace.roots.some((root) => isWithin(root, path));
   }
 
-  /** Whether lines of a file may be shown: it belongs to the workspace, and no rule denies reading it. */
-  mayShow(path: string): boolean {
-    return this.isInside(path) && this.#options.visibility.canRead?.(path) !== false;
+  /** The real path of a file whose lines may be shown: it is in the workspace, holds no secrets, and no rule denies it. */
+  async showable(path: string): Promise<string | undefined> {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined || !this.isInside(real)) return undefined;
+    const { canRead } = this.#options.visibility;
+    if (canRead?.(path) === false || canRead?.(real) === false) return undefined;
+    return secrecyOf(real) === undefined && sensitivityOf(real) === undefined ? real : undefined;
   }
 
   display(path: string): string {

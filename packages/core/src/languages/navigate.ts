@@ -109,8 +109,10 @@ async function textFor(
   const texts = new Map<string, string[]>();
   const lines: string[] = [];
   for (const { path, line, column } of places.slice(0, maxPlaces)) {
-    if (!texts.has(path))
-      texts.set(path, servers.mayShow(path) ? ((await readSmallText(path))?.split('\n') ?? []) : []);
+    if (!texts.has(path)) {
+      const shown = await servers.showable(path);
+      texts.set(path, (shown === undefined ? undefined : await readSmallText(shown))?.split('\n') ?? []);
+    }
     const content = visibleText((texts.get(path)?.[line] ?? '').trim().slice(0, 200));
     lines.push(`${servers.display(path)}:${line + 1}:${column + 1}${content === '' ? '' : `: ${content}`}`);
   }

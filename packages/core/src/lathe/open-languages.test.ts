@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeLanguage, fakeLanguageServer } from '../../../../testing/language-world.js';
@@ -131,7 +132,8 @@ test('a rename asks with a diff, and can be undone', async () => {
       return { outcome: asked.length === 1 ? 'deny' : 'once' };
     },
   };
-  const { lathe, call } = await latheIn(cwd, { approver, flags: { ...demo(), 'tools.approvalMode': 'default' } });
+  const flags = { ...demo(), 'tools.approvalMode': 'default', 'tools.sandbox.mode': 'off' } as const;
+  const { lathe, call } = await latheIn(cwd, { approver, flags });
   const rename = (name: string) =>
     call('code_navigation', { action: 'rename', file_path: join(cwd, 'a.demo'), symbol: 'two', new_name: name });
   expect((await rename('six')).status).not.toBe('success');
@@ -148,6 +150,20 @@ test('a rename asks with a diff, and can be undone', async () => {
     new_name: 'escape',
   });
   expect(error?.message).toContain('would change file:///etc/passwd, outside the workspace');
+});
+
+test('no line of a file is shown that reading would ask about, wherever a server points', async () => {
+  const outside = tempDirectory({ 'key.demo': 'far away\n' });
+  const cwd = tempDirectory({ 'tsconfig.json': '{}', '.env': 'KEY=secret\n', 'b.demo': 'shown\n' });
+  symlinkSync(join(outside, 'key.demo'), join(cwd, 'link.demo'));
+  symlinkSync(outside, join(cwd, 'folder'));
+  const names = ['b.demo', 'link.demo', 'folder/key.demo', '.env', 'missing.demo'];
+  writeFileSync(join(cwd, 'a.demo'), names.map((name) => pathToFileURL(join(cwd, name)).href).join('\n'));
+  const { call } = await latheIn(cwd, { flags: { ...demo(), 'tools.sandbox.mode': 'off' } });
+  const args = { action: 'references', file_path: join(cwd, 'a.demo'), line: 1 };
+  expect((await call('code_navigation', args)).llmContent).toBe(
+    'b.demo:1:1: shown\nlink.demo:1:1\nfolder/key.demo:1:1\n.env:1:1\nmissing.demo:1:1',
+  );
 });
 
 test('plan mode refuses a rename', async () => {

@@ -153,10 +153,11 @@ function toolFiles({ workspace, loaded, home, approver, isTrusted, plugins }: To
   return {
     own: [new ToolFiles(own)],
     project: own.folder === project.folder ? [] : [new ToolFiles(project)],
-    plugins: plugins.flatMap(({ name, root, tools }) => {
+    plugins: plugins.flatMap(({ name, root, tools, hash: pin }) => {
       if (tools === undefined) return [];
       const folder = join(root, tools);
-      return [new ToolFiles({ label: `plugin ${name}`, folder, packagesIn: root, isTrusted: true, gate })];
+      const plugin = { name, pin };
+      return [new ToolFiles({ label: `plugin ${name}`, folder, packagesIn: root, isTrusted: true, plugin, gate })];
     }),
   };
 }

@@ -25,6 +25,7 @@ export class PluginFileSet {
   #bytes = 0;
 
   add(path: string, file: PluginFile): void {
+    if (isLeftBehind(path, file)) return;
     const problem = pathProblem(path);
     if (problem !== undefined) throw new Error(`${JSON.stringify(path)} is refused: ${problem}`);
     const folded = foldPath(path).join('/');
@@ -46,15 +47,21 @@ function pathProblem(path: string): string | undefined {
   return foldPath(path).includes('.git') ? 'it belongs to git' : undefined;
 }
 
-/** What programs leave behind when they run, and git's own data: no part of a plugin or skill. */
-const leftOut = new Set(['.git', '__pycache__', '.DS_Store']);
+/**
+ * What programs leave behind when they run is no part of a plugin or skill. Compiled Python counts as that only if it is
+ * bound to the time of its source, as Python writes it: other compiled code is run whatever the source says.
+ */
+function isLeftBehind(path: string, { content }: PluginFile): boolean {
+  if (/(?:^|\/)\.DS_Store$/.test(path)) return true;
+  return /(?:^|\/)__pycache__\/[^/]+\.pyc$/.test(path) && content.length >= 16 && content.readUInt32LE(4) === 0;
+}
 
-/** Reads a folder. Symlinks, pipes and devices are refused. */
+/** Reads a folder, without git's own data. Symlinks, pipes and devices are refused. */
 export function readTree(root: string): PluginFiles {
   const set = new PluginFileSet();
   const visit = (folder: string, prefix: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (leftOut.has(entry.name)) continue;
+      if (entry.name === '.git') continue;
       const path = `${prefix}${entry.name}`;
       const full = join(folder, entry.name);
       if (entry.isDirectory() && path.split('/').length <= maxDepth) visit(full, `${path}/`);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -85,4 +85,36 @@ test('the hash changes with a byte, a name and a mode', () => {
   const hash = (name: string, content: string, mode: number) => filesHash(readTar(tarOf([{ name, content, mode }])));
   const all = [hash('a', 'x', 0o644), hash('a', 'y', 0o644), hash('b', 'x', 0o644), hash('a', 'x', 0o755)];
   expect(new Set(all).size).toBe(4);
+});
+
+const pyc = (flags: number) => Buffer.concat([Buffer.from([203, 13, 13, 10, flags, 0, 0, 0]), Buffer.alloc(20, 1)]);
+
+test('what Python left behind does not count, in a folder and in an archive', () => {
+  const root = tempDirectory({ 'plugin.json': '{}', 'a/.DS_Store': 'x', 'a/__pycache__/m.cpython-312.pyc': '' });
+  const path = 'a/__pycache__/m.cpython-312.pyc';
+  writeFileSync(join(root, path), pyc(0));
+  expect([...readTree(root).keys()]).toEqual(['plugin.json']);
+  const archive = tarOf([
+    { name: 'plugin.json', content: '{}' },
+    { name: path, content: pyc(0) },
+    { name: '.DS_Store' },
+  ]);
+  expect([...readTar(archive).keys()]).toEqual(['plugin.json']);
+});
+
+test.each([
+  ['code that Python runs whatever the source says', 'm.cpython-312.pyc', pyc(1)],
+  ['code with the hash of the source', 'm.cpython-312.pyc', pyc(3)],
+  ['a text', 'more.md', Buffer.from('Now do this.')],
+])('%s counts in __pycache__ too', (_, name, content) => {
+  const root = tempDirectory({ 'SKILL.md': '', '__pycache__/x': '' });
+  const before = filesHash(readTree(root));
+  writeFileSync(join(root, '__pycache__', name), content);
+  expect(filesHash(readTree(root))).not.toBe(before);
+});
+
+test('a symlink named like a cache is refused', () => {
+  const root = tempDirectory({ 'SKILL.md': '' });
+  symlinkSync('/etc', join(root, '__pycache__'));
+  expect(() => readTree(root)).toThrow('not a regular file');
 });

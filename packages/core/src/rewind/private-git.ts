@@ -123,8 +123,8 @@ export class GitFailure extends ToolError {
   }
 }
 
-/** Content is stored byte for byte, whatever `.gitattributes` in the workspace say. */
-export const exactAttributes = '* -text !eol -crlf -ident !filter !working-tree-encoding\n';
+/** Content is stored byte for byte and text is compared as text, whatever `.gitattributes` in the workspace say. */
+export const exactAttributes = '* -text !eol -crlf -ident !filter !working-tree-encoding !diff\n';
 
 function configuration(excludesFile = '/dev/null'): string {
   const quoted = excludesFile.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');

@@ -104,10 +104,17 @@ export function describeShape(shape: Shape): string {
   }
 }
 
+const reference = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g;
+
+/** The names that a text refers to as `$NAME` or `${NAME}`, each once. */
+export function variablesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(reference)].map(([, plain, braced]) => plain ?? braced ?? ''))];
+}
+
 /** Replaces `$NAME` and `${NAME}` by the variable, if it exists. */
 export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
   if (!text.includes('$')) return text;
-  return text.replace(/\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, (whole, plain?: string, braced?: string) => {
+  return text.replace(reference, (whole, plain?: string, braced?: string) => {
     const name = plain ?? braced ?? '';
     return Object.hasOwn(env, name) ? (env[name] ?? whole) : whole;
   });

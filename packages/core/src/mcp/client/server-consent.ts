@@ -1,4 +1,5 @@
 import type { ConsentRequest } from '../../scheduler/ask-consent.js';
+import { variablesIn } from '../../settings/shape.js';
 import type { ServerDefinition } from './server-definition.js';
 
 /** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
@@ -6,11 +7,7 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   const { name, endpoint, isTrusted, written, isClients } = definition;
   const isLocal = endpoint.type === 'stdio';
   const owner = ownerOf(definition, root);
-  const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
-  const warnings = [
-    ...(variables.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${variables.join(', ')}.`] : []),
-    ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
-  ];
+  const warnings = warningsOf(definition);
   return {
     kind: 'mcp-server',
     ...(isClients && { owner: owner.title }),
@@ -25,6 +22,17 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
       ...(warnings.length > 0 && { warnings }),
     },
   };
+}
+
+function warningsOf({ endpoint, isTrusted, written, isClients }: ServerDefinition): string[] {
+  const isLocal = endpoint.type === 'stdio';
+  const given = Object.keys(isLocal ? endpoint.env : endpoint.headers);
+  const taken = isClients ? [] : variablesIn(JSON.stringify(written));
+  return [
+    ...(given.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${given.join(', ')}.`] : []),
+    ...(taken.length > 0 ? [`It gets the values of your variables ${taken.join(', ')}.`] : []),
+    ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
+  ];
 }
 
 /** A plugin is the same in all folders. */
