@@ -66,6 +66,15 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
   });
 
   test.each([
+    ['many statements', '1;'.repeat(200)],
+    ['a long name below a missing one', `1/${'1;'.repeat(200)}`],
+    ['many names', '1/'.repeat(3_000)],
+  ])('a script longer than any name runs: %s', async (_, script) => {
+    const { run } = await open();
+    expect(await run(`node -e "${script}1"`)).toMatchObject({ asked: [], outcome: { status: 'success' } });
+  });
+
+  test.each([
     ['the network', 'curl http://example.com', {}, /network/],
     ['a download', 'npm install left-pad', {}, /network/],
     ['a tool that is not installed', 'npx cowsay hi', {}, /network/],
