@@ -23,6 +23,8 @@ const files = {
   'config.txt': 'plain\n',
 };
 
+const evilConfig = String.raw`[core]\nfsmonitor = touch /tmp/x\n`;
+
 /** A workspace in auto-edit mode, and what was asked. */
 async function open(flags: LatheOptions['flags'] = {}, added: Record<string, string> = {}) {
   const root = tempDirectory({ ...files, ...added });
@@ -122,6 +124,27 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(existsSync(join(root, 'fine.txt'))).toBe(true);
     expect(readdirSync(join(latheHome, 'put-aside'))).toHaveLength(2);
     expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toBe('be kind\n');
+  });
+
+  test.each([
+    ['a folder', 'src/deep/.git', 'src/deep/.git/config'],
+    ['a bare one', 'src/bare', 'src/bare/config'],
+    ['a file that leads to one', '', 'src/.git'],
+  ])('a repository loses what git would run when a program creates it: %s', async (_, git, name) => {
+    const { run, root } = await open();
+    const parts = `for (const part of ['objects', 'refs']) fs.mkdirSync('${git}/' + part, { recursive: true }); fs.writeFileSync('${git}/HEAD', 'ref: refs/heads/main');`;
+    const { asked, outcome } = await run(`node -e "${git && parts} fs.writeFileSync('${name}', '${evilConfig}')"`);
+    expect(asked).toEqual([]);
+    expect(JSON.stringify(outcome)).toContain(`${name} was written without a question`);
+    expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  test('a repository as git makes it stays, until a later program adds what git would run', async () => {
+    const { run, root } = await open();
+    await run(`node -e "require('child_process').execSync('git init -q src/new')"`);
+    expect(existsSync(join(root, 'src/new/.git/config'))).toBe(true);
+    await run(`node -e "fs.writeFileSync('src/new/.g' + 'it/config', '${evilConfig}')"`);
+    expect(existsSync(join(root, 'src/new/.git/config'))).toBe(false);
   });
 
   test.each([
