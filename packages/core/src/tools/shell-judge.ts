@@ -1,8 +1,8 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
-import type { Location, Workspace } from '../files/workspace.js';
+import { isWithin, type Location, type Workspace } from '../files/workspace.js';
 import { exactRule } from '../process/rules/exact-rule.js';
 import { type LossContext, lossOf } from '../process/rules/losses.js';
 import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
@@ -125,7 +125,9 @@ export class ShellJudge {
     const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
     const contain = (target: Target): Target =>
       isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
-    const exact = exactRule({ command, directory: workspace.display(cwd.path), isBackground: is_background === true });
+    const isBelow = isWithin(workspace.root, cwd.path);
+    const directory = isBelow ? relative(workspace.root, cwd.path) || '.' : cwd.path;
+    const exact = exactRule({ command, directory, isBackground: is_background === true });
     const targets = touched.map((target) => ({
       ...(isFree ? { ...target, asks: false } : contain(target)),
       ...(!keep && extraRights.length === 0 && { exact }),
