@@ -61,6 +61,8 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     'rm -rf src node_modules',
     'bash -c "echo $((1 + 1))"',
     'git checkout -- . || true',
+    'git checkout -qb new; git add -A && git -c user.name=a -C . commit -qm one; git stash; git clean -fd; git tag -a v1 -m x; git reset --soft HEAD || true',
+    'cp src/a.ts kept; mv src/a.ts kept/c.ts',
     'npx vitest --version || true',
   ])('%s runs without a question', async (command) => {
     const { run } = await open();
@@ -91,6 +93,14 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     ['a folder with an ignored file', 'rm -r kept', {}, /kept\/local.json/],
     ['ignored files', 'git clean -fdx', {}, /rewind/],
     ['the position of a branch', 'git reset --hard HEAD~1', {}, /rewind/],
+    ['the position of a branch in other words', 'git reset --har HEAD~1', {}, /rewind/],
+    ['the position of another branch', 'git switch -C main HEAD~1', {}, /rewind/],
+    ['an alias that is made for it', `git -c alias.x='reset --hard' x`, {}, /rewind/],
+    ['a subcommand that is not known', 'git update-ref -d refs/heads/x', {}, /rewind/],
+    ['an ignored file that goes away', 'mv local.json /tmp/x', {}, /rewind/],
+    ['an ignored directory that goes away', 'mv kept /tmp/x', {}, /rewind/],
+    ['an ignored file that is replaced', 'cp src/a.ts local.json', {}, /rewind/],
+    ['an ignored file that is emptied', 'truncate -s 0 local.json', {}, /rewind/],
     ['stashes', 'timeout 5 git stash clear', {}, /rewind/],
   ])('%s asks: %s', async (_, command, more, reason) => {
     const { run, home } = await open();
