@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { outsideDirectory, tempDirectory } from '../../../../testing/temp-directory.js';
 import type { ApprovalRequest } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import { createLathe } from './create-lathe.js';
@@ -100,4 +100,20 @@ test('a rule that denies exactly a command denies it, also one that only reads',
   const { run } = await open(always, { 'permissions.deny': ['run_shell_command(=ls)'] });
   expect((await run('ls')).outcome).toMatchObject({ status: 'error', error: { type: 'execution_denied' } });
   expect((await run('ls -a')).outcome?.status).toBe('success');
+});
+
+test.each([
+  ['go test *', 'go test -exec ./other ./...'],
+  ['go test *', 'go test --toolexec=./other ./...'],
+  ['cargo test *', `cargo test --config 'build.rustc-wrapper="./other"'`],
+  ['npm test *', 'npm test --script-shell=./other'],
+  ['npm test *', 'npm test --script-sh ./other'],
+  ['just test *', 'just test --shell ./other'],
+  ['pytest *', 'pytest --junitxml=OUTSIDE/x'],
+  ['npx eslint *', 'npx eslint -o OUTSIDE/x .'],
+  ['make test *', 'make test -f OUTSIDE/x.mk'],
+])('without a sandbox a rule for %s does not allow %s', async (rule, command) => {
+  const { run } = await open({ outcome: 'deny' }, { 'permissions.allow': [`run_shell_command(${rule})`] });
+  expect((await run(command.replace('OUTSIDE', outsideDirectory()))).asked).toBe(1);
+  expect((await run(`${rule.replace(' *', '')} --unknown-flag src/a.ts`)).asked).toBe(0);
 });

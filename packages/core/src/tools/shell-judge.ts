@@ -114,7 +114,7 @@ export class ShellJudge {
     // In bubblewrap these directories are the session's own.
     const isOwn = (target: Target) =>
       kind === 'bubblewrap' && target.type === 'path' && isTemporary(target.path) && !workspace.contains(target.path);
-    const found = await targetsOf(analysis, workspace);
+    const found = await targetsOf(analysis, workspace, { isOpen: kind === 'none' });
     const touched = [
       ...found.map((target) => (isOwn(target) ? { ...target, asks: false } : target)),
       ...(await recordedTargets(analysis.recorded, { isRestricted, env })),
@@ -190,7 +190,11 @@ export function asksForRights(rights: readonly Right[]): string {
 }
 
 /** What a command touches, as permission rules see it. */
-async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promise<Target[]> {
+async function targetsOf(
+  analysis: CommandAnalysis,
+  workspace: Workspace,
+  { isOpen }: { isOpen: boolean },
+): Promise<Target[]> {
   const commands = analysis.segments.map(({ words, isReadOnly, hidden }): Target => {
     return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
   });
@@ -201,11 +205,13 @@ async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promi
     const isShown = sensitive !== undefined && analysis.contents.includes(read);
     return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }), ...(isShown && { sensitive }) };
   });
-  // Words that may name a file: rules that forbid it hold, but a place outside is no reason to ask.
+  // Words that may name a file: rules that forbid it hold. A rule for any arguments does not cover a place outside, unless
+  // the sandbox keeps the command from it.
   const mentioned = analysis.contents.filter((path) => !analysis.reads.includes(path));
   const shown = mentioned.map(async (file): Promise<Target> => {
-    const { path, sensitive } = await locate(file, workspace);
-    return { type: 'path', access: 'read', path, asks: false, hidden: true, ...(sensitive && { sensitive }) };
+    const { path, inside, readable, sensitive } = await locate(file, workspace);
+    const asks = isOpen && !inside && !readable;
+    return { type: 'path', access: 'read', path, asks, hidden: true, ...(sensitive && { sensitive }) };
   });
   const writes = analysis.writes.map(async (write): Promise<Target> => {
     const { path, inside, guarded } = await locate(write, workspace);
