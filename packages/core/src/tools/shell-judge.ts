@@ -125,8 +125,7 @@ export class ShellJudge {
     const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
     const contain = (target: Target): Target =>
       isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
-    const isBelow = isWithin(workspace.root, cwd.path);
-    const directory = isBelow ? relative(workspace.root, cwd.path) || '.' : cwd.path;
+    const directory = placeOf(cwd.path, workspace.root);
     const exact = exactRule({ command, directory, isBackground: is_background === true });
     const targets = touched.map((target) => ({
       ...(isFree ? { ...target, asks: false } : contain(target)),
@@ -164,14 +163,23 @@ export class ShellJudge {
     return analyze(command, where, memo);
   }
 
+  /** Whether it reaches nothing but the servers of background commands. */
+  #isLocal(analysis: CommandAnalysis): boolean {
+    return this.#options.sandbox.hasServers && reachesOnlyLoopback(analysis);
+  }
+
   /** A network command that was asked for gets the network. */
   #usualRights(analysis: CommandAnalysis): SandboxRights {
     const { hasNetwork = false, autoApprove = false } = this.#options;
-    const isLocal = this.#options.sandbox.hasServers && reachesOnlyLoopback(analysis);
-    const network = hasNetwork || (!autoApprove && analysis.network && !isLocal);
+    const network = hasNetwork || (!autoApprove && analysis.network && !this.#isLocal(analysis));
     // Should a proof be wrong, the sandbox is still there.
     return { workspace: !analysis.isReadOnly, network, home: false, files: false, secrets: false };
   }
+}
+
+/** A directory as exact rules name it. */
+function placeOf(path: string, root: string): string {
+  return isWithin(root, path) ? relative(root, path) || '.' : path;
 }
 
 /** In the sandbox these names lead to the servers of background commands. */

@@ -27,10 +27,9 @@ export async function lossOf(
     const name = basename(program);
     if (name === 'git' && !isReadOnly && !keepsAll(args)) return `git ${subcommand(args)} ${cannotBeRewound}`;
     if (name === 'find' && args.includes('-delete')) return `find -delete ${cannotBeRewound}`;
-    if (!removers.has(name) && !replacers.has(name)) continue;
     if (removers.has(name) && args.some((word) => word.includes(unknownPart) || word === '{}'))
       return `What ${name} removes is only known when it runs.`;
-    names.add(name);
+    if (removers.has(name) || replacers.has(name)) names.add(name);
   }
   if (names.size === 0) return undefined;
   // What leaves the workspace is gone with the session. Otherwise a directory that is named is where files go.
