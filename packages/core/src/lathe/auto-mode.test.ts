@@ -23,6 +23,8 @@ const files = {
   'config.txt': 'plain\n',
 };
 
+const evilConfig = String.raw`[core]\nfsmonitor = touch /tmp/x\n`;
+
 /** A workspace in auto-edit mode, and what was asked. */
 async function open(flags: LatheOptions['flags'] = {}, added: Record<string, string> = {}) {
   const root = tempDirectory({ ...files, ...added });
@@ -59,10 +61,21 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     'rm -rf src node_modules',
     'bash -c "echo $((1 + 1))"',
     'git checkout -- . || true',
+    'git checkout -qb new; git add -A && git -c user.name=a -C . commit -qm one; git stash; git clean -fd; git tag -a v1 -m x; git reset --soft HEAD || true',
+    'cp src/a.ts kept; mv src/a.ts kept/c.ts',
     'npx vitest --version || true',
   ])('%s runs without a question', async (command) => {
     const { run } = await open();
     expect(await run(command)).toMatchObject({ asked: [], outcome: { status: 'success' } });
+  });
+
+  test.each([
+    ['many statements', '1;'.repeat(200)],
+    ['a long name below a missing one', `1/${'1;'.repeat(200)}`],
+    ['many names', '1/'.repeat(3_000)],
+  ])('a script longer than any name runs: %s', async (_, script) => {
+    const { run } = await open();
+    expect(await run(`node -e "${script}1"`)).toMatchObject({ asked: [], outcome: { status: 'success' } });
   });
 
   test.each([
@@ -80,6 +93,14 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     ['a folder with an ignored file', 'rm -r kept', {}, /kept\/local.json/],
     ['ignored files', 'git clean -fdx', {}, /rewind/],
     ['the position of a branch', 'git reset --hard HEAD~1', {}, /rewind/],
+    ['the position of a branch in other words', 'git reset --har HEAD~1', {}, /rewind/],
+    ['the position of another branch', 'git switch -C main HEAD~1', {}, /rewind/],
+    ['an alias that is made for it', `git -c alias.x='reset --hard' x`, {}, /rewind/],
+    ['a subcommand that is not known', 'git update-ref -d refs/heads/x', {}, /rewind/],
+    ['an ignored file that goes away', 'mv local.json /tmp/x', {}, /rewind/],
+    ['an ignored directory that goes away', 'mv kept /tmp/x', {}, /rewind/],
+    ['an ignored file that is replaced', 'cp src/a.ts local.json', {}, /rewind/],
+    ['an ignored file that is emptied', 'truncate -s 0 local.json', {}, /rewind/],
     ['stashes', 'timeout 5 git stash clear', {}, /rewind/],
   ])('%s asks: %s', async (_, command, more, reason) => {
     const { run, home } = await open();
@@ -113,6 +134,27 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(existsSync(join(root, 'fine.txt'))).toBe(true);
     expect(readdirSync(join(latheHome, 'put-aside'))).toHaveLength(2);
     expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toBe('be kind\n');
+  });
+
+  test.each([
+    ['a folder', 'src/deep/.git', 'src/deep/.git/config'],
+    ['a bare one', 'src/bare', 'src/bare/config'],
+    ['a file that leads to one', '', 'src/.git'],
+  ])('a repository loses what git would run when a program creates it: %s', async (_, git, name) => {
+    const { run, root } = await open();
+    const parts = `for (const part of ['objects', 'refs']) fs.mkdirSync('${git}/' + part, { recursive: true }); fs.writeFileSync('${git}/HEAD', 'ref: refs/heads/main');`;
+    const { asked, outcome } = await run(`node -e "${git && parts} fs.writeFileSync('${name}', '${evilConfig}')"`);
+    expect(asked).toEqual([]);
+    expect(JSON.stringify(outcome)).toContain(`${name} was written without a question`);
+    expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  test('a repository as git makes it stays, until a later program adds what git would run', async () => {
+    const { run, root } = await open();
+    await run(`node -e "require('child_process').execSync('git init -q src/new')"`);
+    expect(existsSync(join(root, 'src/new/.git/config'))).toBe(true);
+    await run(`node -e "fs.writeFileSync('src/new/.g' + 'it/config', '${evilConfig}')"`);
+    expect(existsSync(join(root, 'src/new/.git/config'))).toBe(false);
   });
 
   test.each([

@@ -1,8 +1,8 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
-import type { Location, Workspace } from '../files/workspace.js';
+import { isWithin, type Location, type Workspace } from '../files/workspace.js';
 import { exactRule } from '../process/rules/exact-rule.js';
 import { type LossContext, lossOf } from '../process/rules/losses.js';
 import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
@@ -114,7 +114,7 @@ export class ShellJudge {
     // In bubblewrap these directories are the session's own.
     const isOwn = (target: Target) =>
       kind === 'bubblewrap' && target.type === 'path' && isTemporary(target.path) && !workspace.contains(target.path);
-    const found = await targetsOf(analysis, workspace);
+    const found = await targetsOf(analysis, workspace, { isOpen: kind === 'none' });
     const touched = [
       ...found.map((target) => (isOwn(target) ? { ...target, asks: false } : target)),
       ...(await recordedTargets(analysis.recorded, { isRestricted, env })),
@@ -125,7 +125,8 @@ export class ShellJudge {
     const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
     const contain = (target: Target): Target =>
       isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
-    const exact = exactRule({ command, directory: workspace.display(cwd.path), isBackground: is_background === true });
+    const directory = placeOf(cwd.path, workspace.root);
+    const exact = exactRule({ command, directory, isBackground: is_background === true });
     const targets = touched.map((target) => ({
       ...(isFree ? { ...target, asks: false } : contain(target)),
       ...(!keep && extraRights.length === 0 && { exact }),
@@ -162,14 +163,23 @@ export class ShellJudge {
     return analyze(command, where, memo);
   }
 
+  /** Whether it reaches nothing but the servers of background commands. */
+  #isLocal(analysis: CommandAnalysis): boolean {
+    return this.#options.sandbox.hasServers && reachesOnlyLoopback(analysis);
+  }
+
   /** A network command that was asked for gets the network. */
   #usualRights(analysis: CommandAnalysis): SandboxRights {
     const { hasNetwork = false, autoApprove = false } = this.#options;
-    const isLocal = this.#options.sandbox.hasServers && reachesOnlyLoopback(analysis);
-    const network = hasNetwork || (!autoApprove && analysis.network && !isLocal);
+    const network = hasNetwork || (!autoApprove && analysis.network && !this.#isLocal(analysis));
     // Should a proof be wrong, the sandbox is still there.
     return { workspace: !analysis.isReadOnly, network, home: false, files: false, secrets: false };
   }
+}
+
+/** A directory as exact rules name it. */
+function placeOf(path: string, root: string): string {
+  return isWithin(root, path) ? relative(root, path) || '.' : path;
 }
 
 /** In the sandbox these names lead to the servers of background commands. */
@@ -188,7 +198,11 @@ export function asksForRights(rights: readonly Right[]): string {
 }
 
 /** What a command touches, as permission rules see it. */
-async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promise<Target[]> {
+async function targetsOf(
+  analysis: CommandAnalysis,
+  workspace: Workspace,
+  { isOpen }: { isOpen: boolean },
+): Promise<Target[]> {
   const commands = analysis.segments.map(({ words, isReadOnly, hidden }): Target => {
     return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
   });
@@ -199,11 +213,13 @@ async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promi
     const isShown = sensitive !== undefined && analysis.contents.includes(read);
     return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }), ...(isShown && { sensitive }) };
   });
-  // Words that may name a file: rules that forbid it hold, but a place outside is no reason to ask.
+  // Words that may name a file: rules that forbid it hold. A rule for any arguments does not cover a place outside, unless
+  // the sandbox keeps the command from it.
   const mentioned = analysis.contents.filter((path) => !analysis.reads.includes(path));
   const shown = mentioned.map(async (file): Promise<Target> => {
-    const { path, sensitive } = await locate(file, workspace);
-    return { type: 'path', access: 'read', path, asks: false, hidden: true, ...(sensitive && { sensitive }) };
+    const { path, inside, readable, sensitive } = await locate(file, workspace);
+    const asks = isOpen && !inside && !readable;
+    return { type: 'path', access: 'read', path, asks, hidden: true, ...(sensitive && { sensitive }) };
   });
   const writes = analysis.writes.map(async (write): Promise<Target> => {
     const { path, inside, guarded } = await locate(write, workspace);

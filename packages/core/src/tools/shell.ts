@@ -219,7 +219,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     call: ToolCall,
   ): Promise<{ result: CommandResult; found: readonly string[] }> {
     const { workspace, aside, runner } = this.#options;
-    const contained = mustBeContained.get(call) && aside ? new ContainedCommand(workspace, aside) : undefined;
+    const contained = mustBeContained.get(call) && aside ? await ContainedCommand.begin(workspace, aside) : undefined;
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
     let effects: ContainedEffects | undefined;
     try {

@@ -1,5 +1,5 @@
 import type { Argument } from '../shell/expand-word.js';
-import { nameSet } from './name-set.js';
+import { forNames, nameSet } from './name-set.js';
 
 /** What a wrapper runs: a program that runs another command. */
 export interface Unwrapped {
@@ -114,4 +114,9 @@ export const textFlags: ReadonlyMap<string, RegExp> = new Map([
   ['rsync', /^(?:(?:--rsh|--rsync-path)(?:=|$)|-e)/],
   ['man', /^(?:--pager(?:=|$)|-P)/],
   ['make', /^(?:--eval(?:=|$)|SHELL=)/],
+  ['go', /^--?(?:exec|toolexec|vettool)(?:=|$)/],
+  ['cargo', /^--config(?:=|$)/],
+  ['just', /^--shell(?:=|$)/],
+  // npm knows a flag by its first letters.
+  ...forNames('npm pnpm yarn', /^--?(?:scr\w*(?:-\w*)?|node-o[\w-]*)(?:=|$)/),
 ]);

@@ -4,6 +4,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 import { nameSet } from '../programs/name-set.js';
 import { type CommandAnalysis, unknownPart } from '../shell/command-analysis.js';
+import { withoutFlags } from './without-flags.js';
 
 export interface LossContext {
   /** The directories of the workspace. */
@@ -20,27 +21,31 @@ export async function lossOf(
   { segments, writes }: Pick<CommandAnalysis, 'segments' | 'writes'>,
   context: LossContext,
 ): Promise<string | undefined> {
-  let removes = false;
-  for (const { words } of segments) {
+  const names = new Set<string>();
+  for (const { words, isReadOnly } of segments) {
     const [program = '', ...args] = words;
     const name = basename(program);
-    if (name === 'git' && losesInGit(args)) return `git ${subcommand(args)} ${cannotBeRewound}`;
+    if (name === 'git' && !isReadOnly && !keepsAll(args)) return `git ${subcommand(args)} ${cannotBeRewound}`;
     if (name === 'find' && args.includes('-delete')) return `find -delete ${cannotBeRewound}`;
-    if (!removers.has(name)) continue;
-    if (args.some((word) => word.includes(unknownPart) || word === '{}'))
+    if (removers.has(name) && args.some((word) => word.includes(unknownPart) || word === '{}'))
       return `What ${name} removes is only known when it runs.`;
-    removes = true;
+    if (removers.has(name) || replacers.has(name)) names.add(name);
   }
-  if (!removes) return undefined;
+  if (names.size === 0) return undefined;
+  // What leaves the workspace is gone with the session. Otherwise a directory that is named is where files go.
+  const leaves = names.has('mv') && writes.some((path) => !context.roots.some((root) => isWithin(root, path)));
+  const isOnlyFiles = ![...names].some((name) => removers.has(name)) && !leaves;
   for (const path of writes) {
-    const loss = await lossAt(path, context);
+    const loss = await lossAt(path, context, { isOnlyFiles });
     if (loss !== undefined) return loss;
   }
   return undefined;
 }
 
-const cannotBeRewound = 'removes what /rewind cannot bring back.';
+const cannotBeRewound = 'may remove what /rewind cannot bring back.';
 const removers = nameSet('rm rmdir unlink shred srm');
+/** They replace a file that they name. Redirections do so too, but mostly with new output in place of old. */
+const replacers = nameSet('mv cp dd install truncate');
 
 /** Directories that a build or an installation makes again. */
 const remade = nameSet(
@@ -51,9 +56,13 @@ const remade = nameSet(
 /** How many files of a removed directory are compared with the ignore rules. */
 const maxEntries = 5_000;
 
-async function lossAt(path: string, context: LossContext): Promise<string | undefined> {
+async function lossAt(
+  path: string,
+  context: LossContext,
+  { isOnlyFiles }: { isOnlyFiles: boolean },
+): Promise<string | undefined> {
   const { roots, isIgnored } = context;
-  if (roots.some((root) => isWithin(path, root))) return 'It removes the workspace.';
+  if (!isOnlyFiles && roots.some((root) => isWithin(path, root))) return 'It removes the workspace.';
   const root = roots.find((candidate) => isWithin(candidate, path));
   // Places outside ask anyway.
   if (
@@ -66,6 +75,8 @@ async function lossAt(path: string, context: LossContext): Promise<string | unde
   const info = await lstat(path).catch(() => undefined);
   if (info === undefined) return undefined;
   const isDirectory = info.isDirectory();
+  // If another repository ignores the workspace, all its files are ignored.
+  if (isOnlyFiles && (isDirectory || isIgnored(root, { isDirectory: true }))) return undefined;
   if (isIgnored(path, { isDirectory })) return unkept(relative(root, path));
   return isDirectory ? lossBelow(path, root, context) : undefined;
 }
@@ -93,15 +104,34 @@ const unkept = (path: string) => `/rewind cannot bring back ${path}, because git
 
 const subcommand = (args: readonly string[]) => args.find((word) => !word.startsWith('-')) ?? '';
 
-/** Subcommands of git that remove ignored files, commits or refs. What only changes tracked files can be rewound. */
-function losesInGit(args: readonly string[]): boolean {
-  const text = args.join(' ');
-  return [
-    /\bclean\b.* (-\w*[xX]|-\w*f\w*f|-\w*f.* -\w*f)/,
-    /\breset\b.* --hard/,
-    /\b(stash (drop|clear)|reflog (delete|expire)|worktree remove|submodule deinit|symbolic-ref|update-ref)\b/,
-    /\b(prune|filter-branch|filter-repo|replace)\b|\bgc\b.* --prune/,
-    /\bbranch\b.* (-\w*[dDMCf]|--delete|--force)/,
-    /\btag\b.* (-\w*[df]|--delete|--force)/,
-  ].some((pattern) => pattern.test(text));
+/** Subcommands of git that lose nothing, whatever follows. What they do to tracked files can be rewound. */
+const keeping = nameSet(
+  'add am apply archive cherry-pick clone commit config diff fetch format-patch init log merge mv notes pull push rebase remote ' +
+    'restore revert rm show sparse-checkout status update-index',
+);
+/** Other subcommands, and the flags with which they remove neither ignored files nor commits nor refs. */
+const keepingFlags: Readonly<Record<string, RegExp>> = {
+  branch: /^-[amruv]+$|^--(all|copy|list|move|remotes|set-upstream-to(=.*)?|show-current|track|unset-upstream)$/,
+  checkout: /^-[bdlmpqt]*$|^--(detach|merge|no-track|orphan|ours|patch|quiet|theirs|track)?$/,
+  clean: /^-[dinq]*f?[dinq]*$|^--dry-run$/,
+  gc: /^(-q|--auto|--quiet)$/,
+  reset: /^-[Npq]+$|^--(mixed|patch|quiet|soft)?$/,
+  stash: /^-[kqu]+$|^-m$|^--(include-untracked|index|keep-index|message(=.*)?|patch|quiet|staged)?$/,
+  submodule: /^--(init|quiet|recursive)$/,
+  switch: /^-[cdmqt]*$|^--(create|detach|merge|orphan|quiet|track)$/,
+  tag: /^-[almns]+\d*$|^--(annotate|list|message(=.*)?|sort=.*)$/,
+  worktree: /^-[bdq]+$|^--(detach|lock|porcelain|quiet)$/,
+};
+/** Their actions that remove something. */
+const removing = /^(stash (drop|clear)|submodule deinit|worktree (remove|prune))$/;
+
+function keepsAll(args: readonly string[]): boolean {
+  const [, name = '', ...rest] = withoutFlags('git', args).at(-1) ?? ['git', ...args];
+  if (keeping.has(name)) return true;
+  const flags = Object.hasOwn(keepingFlags, name) ? keepingFlags[name] : undefined;
+  const given = rest.filter((word) => word.startsWith('-'));
+  if (flags === undefined || removing.test(`${name} ${rest[0]}`)) return false;
+  // Twice, it also removes other repositories.
+  const isForced = name === 'clean' && given.filter((flag) => flag.includes('f')).length > 1;
+  return given.every((flag) => flags.test(flag)) && !isForced;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Workspace } from '../../files/workspace.js';
 import { sensitiveBelow } from '../shell/secret-trees.js';
 import { guardedNames } from './guarded-names.js';
+import { gitProgramsBelow } from './planted-repositories.js';
 import type { PutAside } from './put-aside.js';
 
 /** What a command may have done that a person would have been asked about. */
@@ -23,13 +24,18 @@ export class ContainedCommand {
   readonly #before: ReadonlySet<string>;
   readonly #keyFiles: Promise<string[][]>;
 
-  /** Call it before the command starts. */
-  constructor(workspace: Workspace, aside: PutAside) {
+  private constructor(workspace: Workspace, aside: PutAside, before: ReadonlySet<string>) {
     this.#workspace = workspace;
     this.#aside = aside;
-    this.#before = new Set(namesIn(workspace));
+    this.#before = before;
     // Beside the command, because a large workspace takes a while.
     this.#keyFiles = Promise.all(workspace.roots.map((root) => sensitiveBelow(root, {})));
+  }
+
+  /** Call it before the command starts. */
+  static async begin(workspace: Workspace, aside: PutAside): Promise<ContainedCommand> {
+    const before = new Set([...namesIn(workspace), ...(await gitProgramsBelow(workspace.roots))]);
+    return new ContainedCommand(workspace, aside, before);
   }
 
   /** Call it when the command is over. */
@@ -41,6 +47,12 @@ export class ContainedCommand {
       const place = this.#aside.take(path);
       planted.push(
         `${this.#workspace.display(path)} was created without a question, but ${guarded}: ${place}. To create it, use write_file, which asks the user.`,
+      );
+    }
+    for (const path of (await gitProgramsBelow(this.#workspace.roots)).filter((name) => !this.#before.has(name))) {
+      const place = this.#aside.take(path);
+      planted.push(
+        `${this.#workspace.display(path)} was written without a question, but git may run what it names: ${place}.`,
       );
     }
     const [keyFile] = (await this.#keyFiles).flat();

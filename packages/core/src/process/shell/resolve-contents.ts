@@ -19,8 +19,10 @@ export async function resolveContents(
   const found = new Set<string>();
   for (const { only, skipsHidden, ...use } of distinct.slice(0, maxUses)) {
     for (const path of await resolvePathUse(use, budget)) {
-      const info = await stat(path).catch(() => undefined);
-      if (info?.isDirectory() !== true) found.add(path);
+      const info = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+      // A word that is too long for a name is text, such as a script.
+      if (info instanceof Error && info.code === 'ENAMETOOLONG') continue;
+      if (info instanceof Error || !info.isDirectory()) found.add(path);
       else if (searched.has(path))
         for (const file of await sensitiveBelow(path, { ...(only && { only }), ...(skipsHidden && { skipsHidden }) }))
           found.add(file);
