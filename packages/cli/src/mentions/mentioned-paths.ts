@@ -22,9 +22,8 @@ export interface MentionedPaths {
 export async function mentionedPaths(text: string, workspace: Pick<Workspace, 'root'>): Promise<MentionedPaths> {
   const [patterns, files, missing] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const [, quoted, plain = ''] of text.matchAll(mention)) {
-    const path = quoted === undefined ? plain.replace(/\\(.)/g, '$1').replace(/\.+$/, '') : unquote(quoted);
-    // A diff is full of `@@`.
-    if (path === undefined || !/[\p{L}\p{N}]/u.test(path)) continue;
+    const path = quoted === undefined ? plainPath(plain) : unquote(quoted);
+    if (path === undefined) continue;
     const absolute = isAbsolute(path) ? path : join(workspace.root, path);
     const info = await stat(osPath(absolute)).catch(() => undefined);
     if (info?.isFile() || info?.isDirectory()) patterns.add(info.isFile() ? path : join(path, '**'));
@@ -56,6 +55,12 @@ export function mentionOf(path: string): string {
 function escape(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+/** Without escapes and the dots that end a sentence; `undefined` without a letter or digit: a diff is full of `@@`. */
+function plainPath(text: string): string | undefined {
+  const path = text.replace(/\\(.)/g, '$1').replace(/\.+$/, '');
+  return /[\p{L}\p{N}]/u.test(path) ? path : undefined;
 }
 
 function unquote(text: string): string | undefined {

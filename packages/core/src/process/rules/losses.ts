@@ -22,13 +22,10 @@ export async function lossOf(
   context: LossContext,
 ): Promise<string | undefined> {
   const names = new Set<string>();
-  for (const { words, isReadOnly } of segments) {
-    const [program = '', ...args] = words;
-    const name = basename(program);
-    if (name === 'git' && !isReadOnly && !keepsAll(args)) return `git ${subcommand(args)} ${cannotBeRewound}`;
-    if (name === 'find' && args.includes('-delete')) return `find -delete ${cannotBeRewound}`;
-    if (removers.has(name) && args.some((word) => word.includes(unknownPart) || word === '{}'))
-      return `What ${name} removes is only known when it runs.`;
+  for (const segment of segments) {
+    const loss = lossByText(segment);
+    if (loss !== undefined) return loss;
+    const name = basename(segment.words[0] ?? '');
     if (removers.has(name) || replacers.has(name)) names.add(name);
   }
   if (names.size === 0) return undefined;
@@ -39,6 +36,17 @@ export async function lossOf(
     const loss = await lossAt(path, context, { isOnlyFiles });
     if (loss !== undefined) return loss;
   }
+  return undefined;
+}
+
+/** What the words of one command alone tell. */
+function lossByText({ words, isReadOnly }: CommandAnalysis['segments'][number]): string | undefined {
+  const [program = '', ...args] = words;
+  const name = basename(program);
+  if (name === 'git' && !isReadOnly && !keepsAll(args)) return `git ${subcommand(args)} ${cannotBeRewound}`;
+  if (name === 'find' && args.includes('-delete')) return `find -delete ${cannotBeRewound}`;
+  if (removers.has(name) && args.some((word) => word.includes(unknownPart) || word === '{}'))
+    return `What ${name} removes is only known when it runs.`;
   return undefined;
 }
 
