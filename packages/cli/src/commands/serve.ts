@@ -37,7 +37,8 @@ async function offerAgent(
     const shown = token === undefined ? `#token=${secret}` : ` with the token of ${tokenFile ?? 'LATHE_SERVE_TOKEN'}`;
     io.out(`lathe: serving ${origin}/${shown}`);
   };
-  await serveAgent({ flags, io, port, onListening, ...(token !== undefined && { token }) }, signal);
+  const page = async () => (await import('../view/page.js')).livePage();
+  await serveAgent({ flags, io, port, onListening, page, ...(token !== undefined && { token }) }, signal);
 }
 
 function parse(operands: readonly string[], { cwd }: Io) {
