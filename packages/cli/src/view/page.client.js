@@ -75,9 +75,7 @@ function drawRows() {
   const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 10);
   const count = Math.ceil(list.clientHeight / rowHeight) + 20;
   const near = shown.slice(first, first + count);
-  const sheet = byId('sheet');
-  sheet.style.height = `${shown.length * rowHeight}px`;
-  sheet.replaceChildren(...near.map((index, place) => drawRow(rows[index], first + place)));
+  byId('sheet').replaceChildren(...near.map((index, place) => drawRow(rows[index], first + place)));
   if (byId(`row-${chosen}`)) list.setAttribute('aria-activedescendant', `row-${chosen}`);
   else list.removeAttribute('aria-activedescendant');
 }
@@ -110,6 +108,7 @@ function drawSection({ label, type, text }) {
 function choose(place) {
   chosen = place;
   const top = place * rowHeight;
+  byId('sheet').style.height = `${shown.length * rowHeight}px`;
   list.scrollTop = Math.max(top + rowHeight - list.clientHeight, Math.min(top, list.scrollTop));
   drawRows();
   if (rows[shown[place]] !== detailed) drawDetails(rows[shown[place]]);
