@@ -46,7 +46,6 @@ async function openPage(url: URL | string): Promise<{ page: Page; problems: stri
   if (!context) throw new Error('no browser');
   const page = await context.newPage();
   onTestFinished(() => page.close());
-  page.setDefaultTimeout(15_000);
   const problems: string[] = [];
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== new URL(url).origin) problems.push(request.url());
@@ -257,6 +256,22 @@ test.skipIf(!hasBrowser)(
     await row(page, 'word-0');
     expect(await size()).toBe('603');
     expect(problems).toEqual([]);
+  },
+  60_000,
+);
+
+test.skipIf(!hasBrowser)(
+  'a question is shown to its end, however long it is',
+  async () => {
+    const lines = Array.from({ length: 9000 }, (_, index) => `line-${index}-end`);
+    const cwd = tempDirectory();
+    const write = { name: 'write_file', args: { file_path: join(cwd, 'b.txt'), content: lines.join('\n') } };
+    const { url } = await agentServer([{ calls: [write] }, { text: 'done' }], { cwd });
+    const { page } = await openPage(url);
+    await send(page, 'begin');
+    await page.locator('#question').waitFor();
+    expect(await page.locator('#question .added').count()).toBe(9000);
+    expect(await page.locator('#question .added').last().textContent()).toContain('line-8999-end');
   },
   60_000,
 );

@@ -24,6 +24,12 @@ function figure(title, words, ...content) {
   return element;
 }
 
+function drawKey({ kind, label }) {
+  const key = make('small', kind, label);
+  key.prepend(make('span', 'dot'));
+  return key;
+}
+
 /** Means of neighbours, so that no more than `maxBars` are left. */
 function bars(values) {
   const size = Math.ceil(values.length / maxBars);
@@ -45,7 +51,7 @@ function columns(
       const below = sum(heights.slice(0, order).map((lower) => lower[at]));
       const [from, size] = [below, value].map((part) => (part / (top || 1)) * height);
       const place = { x: at * step, y: height - from - size, width: Math.max(1, step - 1.5), height: size };
-      return draw('rect', { ...place, class: series[order].name });
+      return draw('rect', { ...place, class: series[order].kind });
     }),
   );
 }
@@ -70,7 +76,10 @@ function toolChart(rows) {
     ];
   });
   const words = longest.map(([name, { ms }]) => `${name} ${duration(ms)}`).join(', ');
-  return figure('Time by tool', words, ...content);
+  const chart = figure('Time by tool', words, ...content);
+  // The picture already has them as text.
+  chart.lastChild.remove();
+  return chart;
 }
 
 /** The charts that the rows have figures for. */
@@ -80,28 +89,27 @@ export function drawCharts(rows, contextWindow) {
   const values = (name) => turns.map(({ facts }) => Number(facts.find(([label]) => label === name)?.[1] ?? 0));
   const [input, cached, output, cost] = ['Tokens in', 'From the cache', 'Tokens out', 'Cost in cents'].map(values);
   const tokens = [
-    { name: 'cached', values: cached },
-    { name: 'fresh', values: input.map((value, at) => value - cached[at]) },
-    { name: 'output', values: output },
+    { kind: 'read', label: 'in, from the cache', values: cached },
+    { kind: 'answer', label: 'in, new', values: input.map((value, at) => value - cached[at]) },
+    { kind: 'prompt', label: 'out', values: output },
   ];
   const most = Math.max(...input);
   const full = contextWindow
     ? ` of ${format(contextWindow)} (${((input.at(-1) / contextWindow) * 100).toFixed(1)} %)`
     : '';
   const spent = sum(cost);
+  const words = `${format(sum(input))} in, ${format(sum(cached))} of them from the cache, ${format(sum(output))} out`;
+  const tokenChart = figure('Tokens per turn', `${turns.length} turns: ${words}`, ...columns(tokens));
+  tokenChart.append(...tokens.map(drawKey));
   return [
-    figure(
-      'Tokens per turn',
-      `${turns.length} turns: ${format(sum(input))} in, ${format(sum(cached))} of them from the cache, ${format(sum(output))} out`,
-      ...columns(tokens),
-    ),
+    tokenChart,
     ...(spent > 0
-      ? [figure('Cost per turn', `${cents(spent)} in all`, ...columns([{ name: 'cost', values: cost }]))]
+      ? [figure('Cost per turn', `${cents(spent)} in all`, ...columns([{ kind: 'command', values: cost }]))]
       : []),
     figure(
       'Context',
       `${format(input.at(-1))} tokens${full} in the last request, at most ${format(most)}`,
-      ...columns([{ name: 'context', values: input }], contextWindow || most),
+      ...columns([{ kind: 'answer', values: input }], contextWindow || most),
     ),
     toolChart(rows),
   ];

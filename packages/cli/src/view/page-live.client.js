@@ -104,12 +104,9 @@ async function follow(id, known, signal) {
     if (signal.aborted) return;
     if (event.type === 'gap') {
       const now = await request('GET', `/${id}/messages`);
-      const open = await request('GET', `/${id}/questions`);
       reset(now.messages);
       addNote('Some steps are missing here: the server no longer has them.');
-      questions.clear();
-      for (const question of open.questions) questions.set(question.id, question);
-      drawQuestion();
+      await readQuestions(id);
       [done, replayed] = [now.lastEventId, undefined];
     } else if (replayed && event.id < lastEventId) replayed.push(event);
     else if (replayed) {
@@ -122,9 +119,22 @@ async function follow(id, known, signal) {
   }
 }
 
+/** Reads the questions in full. */
+async function readQuestions(id) {
+  const open = await request('GET', `/${id}/questions`);
+  if (id !== session.id) return;
+  questions.clear();
+  for (const question of open.questions) questions.set(question.id, question);
+  drawQuestion();
+}
+
+/** Events cut long texts, and nobody should approve what is not shown. */
+const isWhole = ({ question }) => question && question.text.length < 65_000;
+
 function take(event) {
   if (event.type === 'session-update') setSession(event.session);
   else if (event.type === 'session-end') setSession({ ...session, status: 'stored' });
+  else if (event.type === 'question-add' && !isWhole(event)) void attempt(() => readQuestions(session.id));
   else if (event.type === 'question-add') questions.set(event.question.id, event.question);
   else if (event.type === 'question-end') questions.delete(event.questionId);
   else return applyEvent(event);
@@ -139,6 +149,7 @@ function drawQuestion() {
   byId('question-text').replaceChildren();
   byId('options').replaceChildren();
   if (!asked) return;
+  // The server has made the text visible, and it must not be cut.
   const { kind, tool = '', text, confirmation } = asked;
   const titles = {
     approval: `Allow ${tool}?`,
@@ -147,7 +158,7 @@ function drawQuestion() {
     consent: 'A server asks',
   };
   byId('question-title').textContent = visible(titles[kind] ?? 'A question');
-  byId('question-text').append(confirmation?.fileDiff ? drawDiff(visible(text)) : make('pre', '', visible(text)));
+  byId('question-text').append(confirmation?.fileDiff ? drawDiff(text) : make('pre', '', text));
   drawOptions(asked);
 }
 

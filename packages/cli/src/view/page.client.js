@@ -25,6 +25,7 @@ let shown = [...rows.keys()];
 let chosen = 0;
 
 const isWrong = ({ status }) => !['', 'success', 'running'].includes(status);
+const isInstant = ({ kind }) => kind === 'prompt' || kind === 'note';
 const isCall = ({ status }) => status !== '';
 const classOf = (row) =>
   `${row.kind}${isCall(row) ? ' call' : ''}${row.isRunning ? ' running' : ''}${isWrong(row) ? ` wrong ${row.status}` : ''}`;
@@ -65,7 +66,7 @@ function drawRow(row, place) {
   bar.append(part);
   const name = make('span', 'name', row.title || row.kind);
   if (isWrong(row)) name.prepend(make('b', 'state', row.status), ' ');
-  const took = make('span', 'took', row.time === '' ? '' : duration(row.durationMs));
+  const took = make('span', 'took', row.time === '' || isInstant(row) ? '' : duration(row.durationMs));
   element.append(make('span', 'dot'), name, took, bar);
   return element;
 }
@@ -123,7 +124,8 @@ function drawDetails(row) {
   details.replaceChildren();
   if (!row) return;
   const { title, kind, time, durationMs, facts, sections } = row;
-  const times = { Started: new Date(time).toLocaleString(), Duration: duration(durationMs) };
+  const took = isInstant(row) ? {} : { Duration: duration(durationMs) };
+  const times = { Started: new Date(time).toLocaleString(), ...took };
   const known = [...facts, ...(time === '' ? [] : Object.entries(times))];
   details.append(make('h2', '', title || kind), drawFacts(known), ...sections.flatMap(drawSection));
   details.scrollTop = 0;
