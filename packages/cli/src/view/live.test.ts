@@ -16,7 +16,7 @@ const profile = mkdtempSync(join(tmpdir(), 'lathe-browser-'));
 let context: BrowserContext | undefined;
 
 beforeAll(async () => {
-  await buildProgram();
+  buildProgram();
   if (!hasBrowser) return;
   const { chromium } = await import('playwright-core');
   context = await chromium.launchPersistentContext(profile, {
@@ -47,8 +47,8 @@ async function openPage(url: URL | string): Promise<{ page: Page; problems: stri
   const page = await context.newPage();
   onTestFinished(() => page.close());
   const problems: string[] = [];
-  page.on('request', (request) => {
-    if (new URL(request.url()).origin !== new URL(url).origin) problems.push(request.url());
+  page.on('request', (asked) => {
+    if (new URL(asked.url()).origin !== new URL(url).origin) problems.push(asked.url());
   });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => problems.push(message.text()));
@@ -79,7 +79,7 @@ async function violations(page: Page): Promise<unknown[]> {
   return found.flat();
 }
 
-const hostile = '<img src=x onerror="document.title=1"> \u202egnp.exe';
+const hostile = '<img src=x onerror="document.title=1"> \u202egnp.exe 👩🏽\u200d💻';
 
 test.skipIf(!hasBrowser)(
   'a task is started, watched, asked about and answered, with the keyboard',
@@ -111,7 +111,7 @@ test.skipIf(!hasBrowser)(
       'write b.txt',
       'I write it.',
       expect.stringContaining('write_file'),
-      'It is done. <img src=x onerror="document.title=1"> \\u{202e}gnp.exe',
+      'It is done. <img src=x onerror="document.title=1"> \\u{202e}gnp.exe 👩🏽\u200d💻',
     ]);
     expect(await page.locator('#details pre').textContent()).toContain('<img src=x');
     await page.keyboard.press('Escape');
@@ -242,7 +242,9 @@ test.skipIf(!hasBrowser)(
     const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
     const read = { name: 'read_file', args: { file_path: join(cwd, 'a.txt') } };
     const words = Array.from({ length: 3000 }, (_, index) => `word-${index}`).join(' ');
-    const { url, client } = await agentServer([{ calls: Array(600).fill(read) }, { text: words }], { cwd });
+    const { url, client } = await agentServer([{ calls: Array.from({ length: 600 }, () => read) }, { text: words }], {
+      cwd,
+    });
     const { page, problems } = await openPage(url);
     await send(page, 'read it again and again');
     await row(page, 'word-0');

@@ -2,23 +2,17 @@
 import { data, redraw, rows } from './page.client.js';
 
 const maxText = 100_000;
-const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Selectors and joiners that are part of an emoji can be seen. */
-const isSeen = /^[\t\n]$/;
-const emoji = /\p{Extended_Pictographic}[\ufe0e\ufe0f\u200d]*|[\d#*]\ufe0f\u20e3/gu;
+/** The same as in the terminal: all that cannot be seen or changes the direction, but not parts of emoji. */
+const hidden =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}](?<!\p{Extended_Pictographic}[\ufe0e\ufe0f]|[\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?\u200d(?=\p{Extended_Pictographic}))/gu;
 
-const spelled = (text) =>
-  text.replace(hidden, (each) => (isSeen.test(each) ? each : `\\u{${each.codePointAt(0).toString(16)}}`));
-
-/** Characters that cannot be seen or change the direction become escapes. */
 export function visible(text) {
   const short = text.length > maxText ? `${text.slice(0, maxText)}\n… ${text.length - maxText} more characters` : text;
-  let [result, last] = ['', 0];
-  for (const { 0: found, index } of short.matchAll(emoji)) {
-    result += spelled(short.slice(last, index)) + found;
-    last = index + found.length;
-  }
-  return result + spelled(short.slice(last));
+  return short.replace(hidden, (character) => {
+    const code = character.codePointAt(0);
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+  });
 }
 
 const calls = new Map();
