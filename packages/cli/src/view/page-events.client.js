@@ -19,7 +19,7 @@ const calls = new Map();
 /** The answer of the turn in progress. */
 let turn;
 
-const titleOf = (text) => visible(text.trim().split('\n', 1)[0].slice(0, 200));
+const titleOf = (text) => visible(text.slice(0, 2000).trim().split('\n', 1)[0].slice(0, 200));
 const isoTime = (time) => (time ? new Date(time).toISOString() : '');
 
 function add(row) {
@@ -37,7 +37,7 @@ const section = (label, text, type = 'text') => ({ label, type, text: visible(te
 /** Adds to a section of the row or replaces it. */
 function put(row, label, text, { type, isMore } = {}) {
   const known = row.sections.find((each) => each.label === label);
-  if (isMore && known) known.text = visible(known.text + text);
+  if (isMore && known) known.text += known.text.length < maxText ? visible(text) : '';
   else if (known) known.text = visible(text);
   else if (text.trim() !== '') row.sections.push(section(label, text, type));
   redraw(row);
