@@ -37,8 +37,10 @@ async function offerAgent(
     const shown = token === undefined ? `#token=${secret}` : ` with the token of ${tokenFile ?? 'LATHE_SERVE_TOKEN'}`;
     io.out(`lathe: serving ${origin}/${shown}`);
   };
-  await serveAgent({ flags, io, port, onListening, ...(token !== undefined && { token }) }, signal);
+  await serveAgent({ flags, io, port, onListening, page: livePage, ...(token !== undefined && { token }) }, signal);
 }
+
+const livePage = async () => (await import('../view/page.js')).livePage();
 
 function parse(operands: readonly string[], { cwd }: Io) {
   const { agent = false, http = false, port = '0', tools, 'token-file': tokenFile } = parseFlags(operands);

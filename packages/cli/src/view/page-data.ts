@@ -21,8 +21,6 @@ export interface PageRow {
   /** ISO 8601; empty if unknown. */
   time: string;
   durationMs: number;
-  /** Start time on a clock that skips idle time. */
-  beginMs: number;
   /** Labels and values. */
   facts: [string, string][];
   sections: PageSection[];
@@ -64,7 +62,6 @@ export function pageDataOf({ id, header, messages, turns, calls, notes }: Resume
     const answer: PageRow = { ...blank, kind: 'answer', ...own, title, facts, ...timesOf(turn) };
     return [answer, ...requested.map((call) => callRow(call, calls.get(call.id ?? ''), answers.get(call.id ?? '')))];
   });
-  setBeginTimes(rows);
   const { cwd = '', model = '' } = header ?? {};
   return { id, directory: visibleText(cwd), model: visibleText(model), notes: notes.map(visibleText), rows };
 }
@@ -75,7 +72,6 @@ const blank: PageRow = {
   status: '',
   time: '',
   durationMs: 0,
-  beginMs: 0,
   facts: [],
   sections: [],
 };
@@ -120,7 +116,7 @@ function sectionsOf(
   return [{ ...section('Change', record.diff), type: 'diff' }, result, parameters];
 }
 
-const kinds = new Map<string, RowKind>([
+export const kinds = new Map<string, RowKind>([
   ...['read_file', 'read_many_files', 'list_directory', 'glob', 'grep_search'].map((name) => [name, 'read'] as const),
   ...['edit', 'write_file', 'save_memory'].map((name) => [name, 'change'] as const),
   ...['web_fetch', 'web_search'].map((name) => [name, 'web'] as const),
@@ -134,7 +130,6 @@ function timesOf(step: { time: string; durationMs: number } | undefined): { time
     : { time: '', durationMs: 0 };
 }
 
-/** Sets `beginMs` without idle time, because waiting for a person would make everything else too small to see. */
 /** The labels are those that the page adds up. */
 function factsOf({ inputTokens, outputTokens, cachedInputTokens = 0, cost }: TurnRecord): [string, string][] {
   return [
@@ -143,22 +138,6 @@ function factsOf({ inputTokens, outputTokens, cachedInputTokens = 0, cost }: Tur
     ['Tokens out', String(outputTokens)],
     ...(cost === undefined ? [] : [['Cost in cents', cost.toFixed(4)] as [string, string]]),
   ];
-}
-
-function setBeginTimes(rows: PageRow[]): void {
-  const timed = rows.filter(({ time }) => time !== '').sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
-  let [idle, end] = [0, 0];
-  for (const row of timed) {
-    const begin = Date.parse(row.time);
-    if (begin > end) idle += begin - end;
-    row.beginMs = begin - idle;
-    end = Math.max(end, begin + row.durationMs);
-  }
-  let last = 0;
-  for (const row of rows) {
-    if (row.time === '') row.beginMs = last;
-    last = row.beginMs + row.durationMs;
-  }
 }
 
 function section(label: string, text: string): PageSection {

@@ -1,8 +1,11 @@
-// Runs in the browser as a module. Text from the session goes into the page only as textContent.
-const byId = (id) => document.getElementById(id);
-const data = JSON.parse(byId('data').textContent);
+// The timeline, the details and the summary: the whole of a stored session, the middle of a live one.
+import { drawCharts } from './page-charts.client.js';
+import { byId, drawDiff, drawFacts, duration, make } from './page-dom.client.js';
+
+export const data = JSON.parse(byId('data').textContent);
 const [list, details, search, help] = ['rows', 'details', 'search', 'help'].map(byId);
-const { rows } = data;
+/** A live page adds to them and changes them, then calls `redraw`. */
+export const { rows } = data;
 const kinds = {
   prompt: 'prompts',
   answer: 'turns',
@@ -11,33 +14,42 @@ const kinds = {
   command: 'commands',
   web: 'web',
   other: 'other tools',
+  note: 'notes',
 };
-const end = Math.max(
-  1,
-  rows.reduce((last, row) => Math.max(last, row.beginMs + row.durationMs), 0),
-);
+/** The length of the session without idle time. */
+let end = 1;
 /** Must match the CSS of the rows. */
 const rowHeight = 28;
 /** The indexes of the visible rows, and the position of the selected one among them. */
 let shown = [...rows.keys()];
 let chosen = 0;
 
-function make(name, className, text) {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-function duration(ms) {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-}
-
-const isWrong = ({ status }) => status !== '' && status !== 'success';
+const isWrong = ({ status }) => !['', 'success', 'running'].includes(status);
+const isInstant = ({ kind }) => kind === 'prompt' || kind === 'note';
 const isCall = ({ status }) => status !== '';
-const classOf = (row) => `${row.kind}${isCall(row) ? ' call' : ''}${isWrong(row) ? ` wrong ${row.status}` : ''}`;
+const classOf = (row) =>
+  `${row.kind}${isCall(row) ? ' call' : ''}${row.isRunning ? ' running' : ''}${isWrong(row) ? ` wrong ${row.status}` : ''}`;
+
+/** Sets where each row begins without idle time, because waiting for a person would make all else too small to see. */
+function setBeginTimes() {
+  for (const row of rows) {
+    row.at ??= row.time === '' ? 0 : Date.parse(row.time);
+    if (row.isRunning) row.durationMs = Math.max(0, Date.now() - row.at);
+  }
+  let [idle, last] = [0, 0];
+  for (const row of rows.filter(({ at }) => at > 0).sort((a, b) => a.at - b.at)) {
+    if (row.at > last) idle += row.at - last;
+    row.beginMs = row.at - idle;
+    last = Math.max(last, row.at + row.durationMs);
+  }
+  let before = 0;
+  end = 1;
+  for (const row of rows) {
+    if (row.at === 0) row.beginMs = before;
+    before = row.beginMs + row.durationMs;
+    end = Math.max(end, before);
+  }
+}
 
 function drawRow(row, place) {
   const element = make('div', `row grid ${classOf(row)}`);
@@ -54,7 +66,7 @@ function drawRow(row, place) {
   bar.append(part);
   const name = make('span', 'name', row.title || row.kind);
   if (isWrong(row)) name.prepend(make('b', 'state', row.status), ' ');
-  const took = make('span', 'took', row.time === '' ? '' : duration(row.durationMs));
+  const took = make('span', 'took', row.time === '' || isInstant(row) ? '' : duration(row.durationMs));
   element.append(make('span', 'dot'), name, took, bar);
   return element;
 }
@@ -64,9 +76,7 @@ function drawRows() {
   const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 10);
   const count = Math.ceil(list.clientHeight / rowHeight) + 20;
   const near = shown.slice(first, first + count);
-  const sheet = byId('sheet');
-  sheet.style.height = `${shown.length * rowHeight}px`;
-  sheet.replaceChildren(...near.map((index, place) => drawRow(rows[index], first + place)));
+  byId('sheet').replaceChildren(...near.map((index, place) => drawRow(rows[index], first + place)));
   if (byId(`row-${chosen}`)) list.setAttribute('aria-activedescendant', `row-${chosen}`);
   else list.removeAttribute('aria-activedescendant');
 }
@@ -77,20 +87,13 @@ function drawAxis() {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough) ?? rough;
   document.body.style.setProperty('--step', `${(step / end) * 100}%`);
+  const marks = [];
   for (let at = 0; at < end - step / 2; at += step) {
     const mark = make('small', '', at === 0 ? '0' : duration(at));
     mark.style.left = `${(at / end) * 100}%`;
-    byId('axis').lastElementChild.append(mark);
+    marks.push(mark);
   }
-}
-
-function drawDiff(text) {
-  const block = make('pre');
-  for (const line of text.replace(/\n$/, '').split('\n')) {
-    const kind = /^(?:\+\+\+|---|@@|Index|=====)/.test(line) ? 'place' : { '+': 'added', '-': 'removed' }[line[0]];
-    block.append(make('span', kind ?? 'same', line === '' ? ' ' : line));
-  }
-  return block;
+  byId('axis').lastElementChild.replaceChildren(...marks);
 }
 
 function drawSection({ label, type, text }) {
@@ -102,31 +105,27 @@ function drawSection({ label, type, text }) {
   return [make('h3', '', label), image];
 }
 
-function drawFacts(facts) {
-  const table = make('dl', 'facts');
-  for (const [label, value] of facts) {
-    const fact = make('div');
-    fact.append(make('dt', '', label), make('dd', '', value));
-    table.append(fact);
-  }
-  return table;
-}
-
 /** Selects a row by its position among the visible ones. */
 function choose(place) {
   chosen = place;
   const top = place * rowHeight;
+  byId('sheet').style.height = `${shown.length * rowHeight}px`;
   list.scrollTop = Math.max(top + rowHeight - list.clientHeight, Math.min(top, list.scrollTop));
   drawRows();
-  drawDetails(rows[shown[place]]);
+  if (rows[shown[place]] !== detailed) drawDetails(rows[shown[place]]);
 }
 
+/** The row in the details. */
+let detailed;
+
 function drawDetails(row) {
+  detailed = row;
   details.className = row ? classOf(row) : '';
   details.replaceChildren();
   if (!row) return;
   const { title, kind, time, durationMs, facts, sections } = row;
-  const times = { Started: new Date(time).toLocaleString(), Duration: duration(durationMs) };
+  const took = isInstant(row) ? {} : { Duration: duration(durationMs) };
+  const times = { Started: new Date(time).toLocaleString(), ...took };
   const known = [...facts, ...(time === '' ? [] : Object.entries(times))];
   details.append(make('h2', '', title || kind), drawFacts(known), ...sections.flatMap(drawSection));
   details.scrollTop = 0;
@@ -164,24 +163,59 @@ function highlight() {
   CSS.highlights.set('found', new Highlight(...ranges));
 }
 
-const haystacks = [];
-function haystack(index) {
-  const { title, facts, sections } = rows[index];
+const haystacks = new WeakMap();
+function haystack(row) {
+  const { title, facts, sections } = row;
   const texts = sections.filter(({ type }) => type !== 'image').map(({ text }) => text);
-  haystacks[index] ??= [title, ...facts.flat(), ...texts].join('\n').toLowerCase();
-  return haystacks[index];
+  if (!haystacks.has(row)) haystacks.set(row, [title, ...facts.flat(), ...texts].join('\n').toLowerCase());
+  return haystacks.get(row);
+}
+
+function filter() {
+  const text = wanted();
+  shown = [...rows.keys()].filter((index) => text === '' || haystack(rows[index]).includes(text));
+  byId('found').textContent = text === '' ? '' : `${shown.length} of ${rows.length}`;
 }
 
 function find() {
   const before = shown[chosen];
-  const text = wanted();
-  shown = [...rows.keys()].filter((index) => text === '' || haystack(index).includes(text));
-  byId('found').textContent = text === '' ? '' : `${shown.length} of ${rows.length}`;
+  filter();
   choose(Math.max(0, shown.indexOf(before)));
+  highlight();
+}
+
+/** Rows whose content changed since they were drawn. */
+const changed = new Set();
+let isDue = false;
+
+/** Draws the page anew before the next frame. Whoever has the last row chosen stays at the end. */
+export function redraw(row) {
+  if (row) changed.add(row);
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    const isAtEnd = chosen >= shown.length - 1;
+    const before = shown[chosen];
+    for (const each of changed) haystacks.delete(each);
+    filter();
+    setBeginTimes();
+    drawSummary();
+    drawAxis();
+    choose(Math.max(0, isAtEnd ? shown.length - 1 : shown.indexOf(before)));
+    if (detailed && changed.has(detailed)) updateDetails();
+    changed.clear();
+  });
+}
+
+function updateDetails() {
+  const { scrollTop, scrollHeight, clientHeight } = details;
+  drawDetails(detailed);
+  details.scrollTop = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 40 ? details.scrollHeight : scrollTop;
 }
 
 const isPrompt = ({ kind }) => kind === 'prompt';
-const keys = {
+export const keys = {
   j: () => move(chosen + 1, 1),
   ArrowDown: () => move(chosen + 1, 1),
   k: () => move(chosen - 1, -1),
@@ -197,11 +231,13 @@ const keys = {
   Escape: () => list.focus(),
   '/': () => search.focus(),
   '?': () => help.showModal(),
+  c: showCharts,
 };
 
 /** In the details the arrow keys scroll, and in the search field letters are text. */
 function isTaken(key, target) {
-  if (help.open || target.tagName === 'BUTTON') return true;
+  if (document.querySelector('dialog[open]') || target.tagName === 'BUTTON') return true;
+  if (target !== search && target.matches('input, textarea, select, summary')) return key !== 'Escape';
   if (target === search) return !['Enter', 'Escape', 'ArrowDown', 'ArrowUp'].includes(key);
   return target === details && key.length > 1 && key !== 'Escape';
 }
@@ -221,6 +257,12 @@ list.addEventListener('click', ({ target }) => {
   if (row) choose(Number(row.id.slice('row-'.length)));
 });
 byId('help-button').addEventListener('click', () => help.showModal());
+byId('charts-button').addEventListener('click', showCharts);
+
+function showCharts() {
+  byId('charts-body').replaceChildren(...drawCharts(rows, data.contextWindow));
+  byId('charts').showModal();
+}
 
 const share = (part, whole) => (part === 0 ? '' : `${Math.round((100 * part) / whole)} %`);
 
@@ -232,9 +274,15 @@ function costOf(priced, all, cents) {
 }
 
 function drawSummary() {
-  const figures = (label) => rows.flatMap(({ facts }) => facts.filter(([name]) => name === label));
-  const sum = (label) => figures(label).reduce((all, [, value]) => all + Number(value), 0);
-  const title = rows.find(isPrompt)?.title ?? 'Session';
+  const sums = new Map();
+  for (const [label, value] of rows.flatMap(({ facts }) => facts)) {
+    const { count, sum } = sums.get(label) ?? { count: 0, sum: 0 };
+    sums.set(label, { count: count + 1, sum: sum + Number(value) });
+  }
+  const [input, cached, output, cost] = ['Tokens in', 'From the cache', 'Tokens out', 'Cost in cents'].map(
+    (label) => sums.get(label) ?? { count: 0, sum: 0 },
+  );
+  const title = data.title || (rows.find(isPrompt)?.title ?? 'Session');
   document.title = `${title.slice(0, 60)} · Lathe`;
   byId('title').textContent = title;
   const facts = Object.entries({
@@ -242,23 +290,27 @@ function drawSummary() {
     Directory: data.directory,
     Calls: rows.filter(isCall).length,
     'Failed or denied': rows.filter(isWrong).length,
-    'Tokens in': sum('Tokens in').toLocaleString('en'),
-    'From the cache': share(sum('From the cache'), sum('Tokens in')),
-    'Tokens out': sum('Tokens out').toLocaleString('en'),
-    Cost: costOf(figures('Cost in cents').length, figures('Tokens in').length, sum('Cost in cents')),
+    'Tokens in': input.sum.toLocaleString('en'),
+    'From the cache': share(cached.sum, input.sum),
+    'Tokens out': output.sum.toLocaleString('en'),
+    Cost: costOf(cost.count, input.count, cost.sum),
+    Context: data.contextWindow ? share(data.contextTokens, data.contextWindow) : '',
     'Active time': duration(end),
     Session: data.id.slice(0, 8),
   });
   byId('summary').replaceChildren(...drawFacts(facts.filter(([, value]) => value !== '')).children);
-  for (const note of data.notes) byId('notes').append(make('li', '', note));
-  for (const [kind, label] of Object.entries(kinds)) {
-    const count = rows.filter((row) => row.kind === kind).length;
-    const item = make('li', kind === 'prompt' || kind === 'answer' ? kind : `${kind} call`, `${count} ${label}`);
-    item.prepend(make('span', 'dot'));
-    if (count > 0) byId('legend').append(item);
-  }
+  byId('notes').replaceChildren(...data.notes.map((note) => make('li', '', note)));
+  byId('legend').replaceChildren(...Object.entries(kinds).flatMap(([kind, label]) => drawLegend(kind, label)));
 }
 
+function drawLegend(kind, label) {
+  const count = rows.filter((row) => row.kind === kind).length;
+  const item = make('li', ['prompt', 'answer', 'note'].includes(kind) ? kind : `${kind} call`, `${count} ${label}`);
+  item.prepend(make('span', 'dot'));
+  return count > 0 ? [item] : [];
+}
+
+setBeginTimes();
 drawSummary();
 drawAxis();
 choose(0);
