@@ -220,6 +220,11 @@ export const fixed = {
       'Characters of a command that "always" can save as it is',
     ],
     ['core/src/process/rules/losses.ts', 'maxEntries', 'Files of a removed directory that are looked at; more ask'],
+    [
+      'core/src/process/sandbox/planted-repositories.ts',
+      'maxEntries',
+      'Names below the workspace in which new repositories are looked for after an unasked command',
+    ],
     ['core/src/process/shell/resolve-contents.ts', 'maxUses', 'Files whose content a command names'],
     ['core/src/process/shell/recorded-targets.ts', 'maxNamed', 'Restricted files of a repository that are named'],
     [

@@ -389,7 +389,12 @@ test('trust shows the hooks of a project, and they run once it is agreed to them
   const home = tempDirectory();
   const list = async () =>
     (await lathe(['call', 'list_directory', JSON.stringify({ path: cwd })], { cwd, home })).stderr;
-  const shown = ['Let this project run its PreToolUse hooks?', 'echo not today >&2; exit 2', `in ${cwd}`];
+  const shown = [
+    'Let this project run its PreToolUse hooks?',
+    'echo not today >&2; exit 2',
+    `in ${cwd}`,
+    `Defined in ${join(cwd, '.lathe/settings.json')}. They run without a sandbox whenever PreToolUse happens.`,
+  ];
   expect((await lathe(['trust', cwd], { home })).stdout).toContain(
     [...shown, 'will not start until you approve it: lathe trust --yes'].join('\n  '),
   );
