@@ -13,7 +13,7 @@ dates the changelog, commits, tags, and packs the packages into release/. Push t
   --notes vX.Y.Z       print the changelog of a version`;
 
 const root = join(import.meta.dirname, '..');
-const packages = ['core', 'agent', 'cli'];
+const packages = ['core', 'agent', 'fleet', 'cli'];
 
 try {
   main();

@@ -49,6 +49,7 @@ test('a release sets every version, dates the changelog, commits, tags and packs
     'lathe-agent-7.8.9.tgz',
     'lathe-cli-7.8.9.tgz',
     'lathe-core-7.8.9.tgz',
+    'lathe-fleet-7.8.9.tgz',
   ]);
   const cli = JSON.parse(readFileSync(join(clone, 'packages/cli/package.json'), 'utf8'));
   expect([cli.version, cli.devDependencies['@lathe/core']]).toEqual(['7.8.9', '7.8.9']);
