@@ -16,9 +16,11 @@ const checks = [
   ['unused code', 'knip', []],
   ['package core', 'publint', ['packages/core']],
   ['package agent', 'publint', ['packages/agent']],
+  ['package fleet', 'publint', ['packages/fleet']],
   ['package cli', 'publint', ['packages/cli']],
   ['types of core', 'attw', ['--pack', 'packages/core', '--profile', 'esm-only', '-q']],
   ['types of agent', 'attw', ['--pack', 'packages/agent', '--profile', 'esm-only', '-q']],
+  ['types of fleet', 'attw', ['--pack', 'packages/fleet', '--profile', 'esm-only', '-q']],
 ];
 
 const missing = JSON.parse(readFileSync(join(root, 'scripts', 'programs.json'), 'utf8')).filter(

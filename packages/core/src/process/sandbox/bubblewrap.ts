@@ -1,4 +1,4 @@
-import { constants, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
@@ -25,7 +25,7 @@ export interface BubblewrapOptions {
   /** Real paths outside the workspace that every command sees. */
   readable: readonly string[];
   session: SessionDirectory;
-  /** Directories that the command must not see, such as Lathe's own state. */
+  /** Real directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
   /** An empty directory that covers protected names which do not exist yet. */
   empty: string;
@@ -169,9 +169,7 @@ function maskedPaths(
   const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces, ...privateFiles];
   const isApproved = (path: string) => reads.some((read) => isWithin(path, read));
   const secrets = rights.secrets ? [] : keys.filter((path) => !isApproved(path));
-  // Nothing can be mounted below a symlink, such as a home directory that is one.
-  const places = new Set([...secrets, ...hidden.filter((path) => existsSync(path)).map((path) => realpathSync(path))]);
-  const directories = [...places].filter((path) => !view.isHidden(path) && hasContent(path));
+  const directories = [...new Set([...secrets, ...hidden])].filter((path) => !view.isHidden(path) && hasContent(path));
   const isCovered = (path: string) =>
     view.isHidden(path) ||
     [...temporaryDirectories, ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||

@@ -242,7 +242,8 @@ export class Sandbox {
       home: this.#home,
       places: this.#places,
       session: this.#session,
-      hidden: [this.#options.latheHome.path],
+      // Nothing can be mounted below a symlink, such as a home directory that is one.
+      hidden: [realHome(this.#options.latheHome.path)],
       hasUserNamespace,
       isNetworkShared: entry !== undefined,
       // The first descriptors that a program inherits after stdin, stdout and stderr.
