@@ -86,7 +86,7 @@ export class Journal {
       await this.#prune(entries);
       return id;
     } catch (cause) {
-      const error = toWriteError(cause, 'the undo journal');
+      const error = toWriteError(cause, `the undo journal in ${this.#home.path}`);
       if (!(error instanceof ToolError)) throw error;
       throw new ToolError(error.type, `Nothing was changed. ${error.message}`, { cause });
     }
