@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { effortTable } from '../packages/agent/src/models/wire/effort-table.js';
 import { withEfforts } from '../scripts/models-page.mjs';
 
-test.each(['safety-table', 'limits-table'])('the page that %s makes is the one in docs', (script) => {
+test.each(['safety-table', 'limits-table', 'reference-pages'])('what %s writes is in docs already', (script) => {
   const path = join(import.meta.dirname, '..', 'scripts', `${script}.mjs`);
   const { status, stderr } = spawnSync(process.execPath, [path, '--check'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -67,4 +67,9 @@ test('every link leads to a file, and to a heading if it names one', () => {
     ),
   );
   expect(dead).toEqual([]);
+  // The generator of the site takes src="pictures/x.png" for the name of a package.
+  const pictures = pages.flatMap((page) =>
+    [...prose(page).matchAll(/\bsrc="([^"]+)"/g)].map(([, link = '']) => ({ page, link })),
+  );
+  expect(pictures.filter(({ page, link }) => !link.startsWith('./') || isDead(page, link))).toEqual([]);
 });

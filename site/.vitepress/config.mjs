@@ -84,8 +84,8 @@ export default defineConfig({
         ['Command line', '/command-line'],
         ['Limits', '/limits'],
         ['API', '/api/'],
-        ['Events', '/api/lathe-agent#agentevent'],
-        ['Error types', '/api/lathe-core#toolerrortype'],
+        ['Events', '/events'],
+        ['Error types', '/error-types'],
         ['MCP conformance', '/mcp-conformance'],
       ]),
       group('How it works', [

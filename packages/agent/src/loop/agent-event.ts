@@ -9,22 +9,28 @@ import type { Message, Usage } from '../models/model.js';
  * the answer; after `retry` the deltas of this turn are void.
  */
 export type AgentEvent =
+  /** The prompt as the model gets it: text, images and other parts. */
   | { type: 'prompt-start'; parts: readonly Part[] }
-  /** Turns are counted from 1 over the life of the agent. */
+  /** A request to the model begins. Turns are counted from 1 over the life of the agent. */
   | { type: 'turn-start'; turn: number }
+  /** A piece of the answer. */
   | { type: 'text-delta'; text: string }
+  /** A piece of what the model thinks, if the provider shows it. */
   | { type: 'reasoning-delta'; text: string }
+  /** The request failed and is sent again after a pause. Forget the deltas of this turn. */
   | { type: 'retry'; attempt: number; delayMs: number; reason: string; spent?: RequestSpending }
   | Exclude<CallEvent, { type: 'subagent-event' }>
   /** The history grew by this message: the prompt, an answer, or the results of its calls. */
   | { type: 'message-add'; message: Message }
+  /** What the last request and the session so far cost. */
   | { type: 'usage'; usage: UsageReport }
-  /** The history is about to be shortened; a summary may take a while. */
+  /** The history is about to be shortened. A summary may take a while. */
   | { type: 'compaction-start'; contextTokens: number }
-  /** From here on the history is `history`. */
+  /** From here on the history is `compaction.history`. */
   | { type: 'compaction-end'; compaction: Compaction }
   /** An event of the subagent that the call `callId` started. */
   | { type: 'subagent-event'; callId: string; event: AgentEvent }
+  /** The work on the prompt is over. `end.reason` says why. */
   | { type: 'prompt-end'; end: PromptEnd };
 
 /** What a request cost. */
@@ -61,23 +67,32 @@ export interface Compaction {
 export type EndReason =
   /** The model has answered. */
   | 'done'
+  /** Somebody stopped the work. */
   | 'aborted'
-  /** The model could not be reached or rejected the request; `message` says why. */
+  /** The model could not be reached, or it rejected the request. `message` says why. */
   | 'error'
   /** A hook rejected the prompt. */
   | 'blocked'
-  /** The same calls with the same results again and again, or text that repeats itself. */
+  /** The model made the same calls with the same results again and again, or repeated a text. */
   | 'loop'
   /** The model gave no answer, even when asked again. */
   | 'empty'
   /** The answer was cut at the model's output limit. */
   | 'length'
-  /** Refused by the model or a safety filter. */
+  /** The model or a safety filter refused to answer. */
   | 'filter'
   | BudgetReason;
 
 /** Which budget was used up. */
-export type BudgetReason = 'max-turns' | 'max-tokens' | 'max-time' | 'max-cost';
+export type BudgetReason =
+  /** The limit of turns was reached. */
+  | 'max-turns'
+  /** The limit of tokens was reached. */
+  | 'max-tokens'
+  /** The limit of minutes was reached. */
+  | 'max-time'
+  /** The limit of costs was reached. */
+  | 'max-cost';
 
 /** How the work on a prompt ended. */
 export interface PromptEnd {

@@ -36,12 +36,15 @@ export interface CallOutcome {
 
 /** What happens to calls, for a front end. */
 export type CallEvent =
+  /** A call has a new status. */
   | { type: 'call-update'; callId: string; name: string; status: CallStatus; description: string; args: unknown }
+  /** Output of a call that is still running. It replaces the output before. */
   | { type: 'call-output'; callId: string; display: Display }
+  /** A call is over: its status, its response to the model, its display. */
   | { type: 'call-end'; outcome: CallOutcome }
-  /** What happens in work that a call started, such as that of a subagent. */
+  /** An event of the work that a call started, such as that of a subagent. */
   | { type: 'subagent-event'; callId: string; event: unknown }
-  /** Something a person should know: a hook that failed, or has something to say. */
+  /** Something a person should know, such as a hook that failed or a message of a hook. */
   | { type: 'notice'; level: 'info' | 'warning'; message: string };
 
 /** The front end's half of step 5. */

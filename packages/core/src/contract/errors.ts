@@ -25,50 +25,51 @@ export function isToolError(thrown: unknown): thrown is ToolError {
 /** The wire values; scripts and models compare them, so they never change. */
 export type ToolErrorType = (typeof toolErrorTypes)[number];
 
+/** docs/error-types.md is made from this list and its comments. */
 export const toolErrorTypes = [
   // any tool
-  'invalid_tool_params',
-  'tool_not_registered',
-  'execution_denied',
-  'execution_failed',
-  'execution_timeout',
-  'output_truncated',
-  'unhandled_exception',
-  'unknown',
+  'invalid_tool_params', // The parameters do not match the schema, or a value is not possible.
+  'tool_not_registered', // No tool has this name.
+  'execution_denied', // A rule, a mode, a hook or a person denied the call.
+  'execution_failed', // The tool ran and failed. A command ended with an exit code above 0.
+  'execution_timeout', // The call took longer than its timeout.
+  'output_truncated', // For tools of your own: the output is too long to be useful.
+  'unhandled_exception', // A bug: the tool threw something other than a `ToolError`.
+  'unknown', // For tools of your own: nothing else fits.
   // files
-  'file_not_found',
-  'file_too_large',
-  'file_write_failure',
-  'read_content_failure',
-  'attempt_to_create_existing_file',
-  'permission_denied',
-  'no_space_left',
-  'target_is_directory',
-  'target_not_regular_file',
-  'path_not_in_workspace',
-  'file_changed_since_read',
-  'edit_requires_prior_read',
-  'edit_preparation_failure',
-  'edit_no_occurrence_found',
-  'edit_expected_occurrence_mismatch',
-  'edit_no_change',
+  'file_not_found', // The file does not exist.
+  'file_too_large', // The file is over a limit.
+  'file_write_failure', // The file could not be written.
+  'read_content_failure', // The file could not be read, or its content is not what its type says.
+  'attempt_to_create_existing_file', // The call would create a file that exists.
+  'permission_denied', // The operating system denies the access, or the address is not public.
+  'no_space_left', // The disk or the quota is full.
+  'target_is_directory', // The path names a directory, not a file.
+  'target_not_regular_file', // The path names a pipe, a socket or a device.
+  'path_not_in_workspace', // The path is outside the workspace and nobody approved it.
+  'file_changed_since_read', // Somebody changed the file after the model read it or a person approved the change.
+  'edit_requires_prior_read', // The model has to read the file before it changes it.
+  'edit_preparation_failure', // The change cannot be made: a binary file, a character that the encoding lacks, a placeholder.
+  'edit_no_occurrence_found', // The file does not contain `old_string`.
+  'edit_expected_occurrence_mismatch', // `old_string` is in the file more or less often than expected.
+  'edit_no_change', // The file already is as the call wants it.
   // search
-  'search_path_not_found',
-  'search_path_not_a_directory',
-  'path_is_not_a_directory',
-  'glob_execution_error',
-  'grep_execution_error',
-  'ls_execution_error',
-  'read_many_files_search_error',
+  'search_path_not_found', // The path to search does not exist.
+  'search_path_not_a_directory', // The path to search is not a directory.
+  'path_is_not_a_directory', // The path to list, or the directory of a command, is not a directory.
+  'glob_execution_error', // For tools of your own: a search for files failed.
+  'grep_execution_error', // ripgrep failed.
+  'ls_execution_error', // The directory could not be listed.
+  'read_many_files_search_error', // For tools of your own: a search for files to read failed.
   // processes and servers
-  'shell_execute_error',
-  'sandbox_unavailable',
-  'discovered_tool_execution_error',
-  'mcp_tool_error',
+  'shell_execute_error', // The command could not be started or watched.
+  'sandbox_unavailable', // The sandbox is required and does not work here.
+  'discovered_tool_execution_error', // The program behind a discovered tool failed.
+  'mcp_tool_error', // The MCP server reports an error, or does not answer.
   // web
-  'web_fetch_fallback_failed',
-  'web_fetch_processing_error',
-  'web_search_failed',
+  'web_fetch_fallback_failed', // The page could not be fetched.
+  'web_fetch_processing_error', // The page could not be turned into text.
+  'web_search_failed', // No search engine answered.
   // agent
-  'memory_tool_execution_error',
+  'memory_tool_execution_error', // The memory file could not be written.
 ] as const;
