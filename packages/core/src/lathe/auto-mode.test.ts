@@ -25,6 +25,9 @@ const files = {
 
 const evilConfig = String.raw`[core]\nfsmonitor = touch /tmp/x\n`;
 
+/** Stands for a server; the only command that may run when it asks. */
+const server = 'sleep 60';
+
 /** A workspace in auto-edit mode, and what was asked. */
 async function open(flags: LatheOptions['flags'] = {}, added: Record<string, string> = {}) {
   const root = tempDirectory({ ...files, ...added });
@@ -40,7 +43,7 @@ async function open(flags: LatheOptions['flags'] = {}, added: Record<string, str
     approver: {
       decide: async ({ confirmation, reason }) => {
         asked.push([...(confirmation.warnings ?? []), reason].join(' '));
-        return { outcome: 'deny' };
+        return { outcome: confirmation.type === 'exec' && confirmation.command === server ? 'once' : 'deny' };
       },
     },
   });
@@ -121,6 +124,27 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(outcome?.llmContent).toMatch(/ENOENT\n(EROFS|ENOENT)\nclosed/);
     expect(JSON.stringify(outcome)).not.toMatch(/REACHED|PRIVATE/);
     expect([requests, readdirSync(home)]).toEqual([[], ['notes.txt']]);
+  });
+
+  test('the server of a background command is reached without a question, other addresses ask', async () => {
+    const { run } = await open();
+    expect((await run('curl -sS http://localhost:1/')).asked).toHaveLength(1);
+    expect((await run(server, { is_background: true })).outcome?.status).toBe('success');
+    const { asked, outcome } = await run('curl -sS http://localhost:1/ | cat; curl -s "http://127.0.0.1:2/a?b=c"');
+    expect([asked, outcome?.llmContent]).toEqual([[], expect.stringContaining('port 1')]);
+    expect((await run('curl -s http://localhost:1/ http://example.com/')).asked).toHaveLength(1);
+    expect((await run('curl -s http://localhost:1/; npm install left-pad')).asked).toHaveLength(1);
+  });
+
+  test('a build keeps its cache, but not a script that Gradle would run', async () => {
+    const { run, root } = await open();
+    const script = `fs.mkdirSync('.gradle/8.5', { recursive: true }); for (const name of ['8.5/gc.properties', 'init.gradle']) fs.writeFileSync('.gradle/' + name, '')`;
+    const { asked, outcome } = await run(`node -e "${script}"`);
+    expect([asked, readdirSync(join(root, '.gradle'), { recursive: true })]).toEqual([
+      [],
+      ['8.5', '8.5/gc.properties'],
+    ]);
+    expect(JSON.stringify(outcome)).toContain('.gradle/init.gradle was created without a question');
   });
 
   test('a protected file that a program creates is put aside', async () => {

@@ -147,7 +147,8 @@ export class ShellJudge {
   /** Whether the sandbox keeps what a command does inside, and nothing is lost that `/rewind` cannot bring back. */
   #mayBeContained({ analysis, cwd, loss }: Pick<Judgement, 'analysis' | 'cwd' | 'loss'>): boolean {
     const { hasNetwork = false, aside } = this.#options;
-    return aside !== undefined && !hasNetwork && !analysis.needsNetwork && cwd.inside && loss === undefined;
+    const staysInside = !hasNetwork && (!analysis.needsNetwork || this.#isLocal(analysis));
+    return aside !== undefined && staysInside && cwd.inside && loss === undefined;
   }
 
   async #analyze(command: string, cwd: string, call: ToolCall): Promise<CommandAnalysis> {
@@ -183,8 +184,12 @@ function placeOf(path: string, root: string): string {
 }
 
 /** In the sandbox these names lead to the servers of background commands. */
-function reachesOnlyLoopback({ hosts }: CommandAnalysis): boolean {
-  return hosts.length > 0 && hosts.every((host) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host));
+function reachesOnlyLoopback({ hosts, hasUnnamedHost }: CommandAnalysis): boolean {
+  return (
+    !hasUnnamedHost &&
+    hosts.length > 0 &&
+    hosts.every((host) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host))
+  );
 }
 
 const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };

@@ -35,6 +35,7 @@ function unproven(command: string): CommandAnalysis {
     network: false,
     needsNetwork: false,
     hosts: [],
+    hasUnnamedHost: false,
     doubts: [],
     isReadOnly: false,
     rules: [`${words[0]} *`],

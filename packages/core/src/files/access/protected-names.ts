@@ -25,7 +25,8 @@ export const executedNames = list(`
   .npmrc, .yarnrc, .yarnrc.yml, .yarn/releases, .yarn/plugins, .pnpmfile.cjs, pnpmfile.js, .pnp.cjs,
   bunfig.toml, .cargo/config, .cargo/config.toml, .pip, pip.conf, pip.ini, .pypirc, .pythonrc, .pythonrc.py,
   sitecustomize.py, usercustomize.py, site-packages/*.pth, .irbrc, .pryrc, .gemrc, .bundle/config, .rprofile,
-  .condarc, .mvn, .m2/settings.xml, .gradle, .sbtopts, .ghci, .gdbinit, .lldbinit,
+  .condarc, .mvn, .m2/settings.xml, .gradle/init.gradle*, .gradle/init.d, .gradle/gradle.properties,
+  .gradle/config.properties, .sbtopts, .ghci, .gdbinit, .lldbinit,
   # shells and what changes them on entering a directory
   .envrc, .direnv, .direnvrc, .config/direnv, .mise.toml, mise.toml, .mise, .config/mise, .bashrc,
   .bash_profile, .bash_login, .bash_logout, .bash_aliases, .bash_completion, .profile, .inputrc, .zshrc,

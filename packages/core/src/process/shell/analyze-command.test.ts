@@ -57,6 +57,7 @@ test('the analysis is plain data', async () => {
     network: false,
     needsNetwork: false,
     hosts: [],
+    hasUnnamedHost: false,
     doubts: [],
     isReadOnly: false,
     rules: [],

@@ -73,6 +73,7 @@ export async function analyzeCommand(
     network: findings.usesNetwork,
     needsNetwork: findings.needsNetwork,
     hosts: [...findings.hosts],
+    hasUnnamedHost: findings.hasUnnamedHost,
     doubts: [...doubts],
     isReadOnly: asking.length === 0 && writes.length === 0 && !findings.usesNetwork,
     rules: doubts.size === 0 && redirections.length === 0 ? proposeRules(asking) : [],

@@ -28,6 +28,8 @@ export interface CommandAnalysis {
   needsNetwork: boolean;
   /** Hosts that are spelled out in the arguments of such programs. */
   hosts: string[];
+  /** One of these parts names no host: `npm install`. */
+  hasUnnamedHost: boolean;
   /** What could not be proven, as sentences for the user. */
   doubts: string[];
   /** Every segment proven, nothing written, no network, no doubt. The caller judges reads outside the workspace. */

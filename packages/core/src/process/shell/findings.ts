@@ -56,6 +56,7 @@ export class Findings {
   readonly doubts = new Set<string>();
   usesNetwork = false;
   needsNetwork = false;
+  hasUnnamedHost = false;
   /** Words and characters parsed inside wrappers. */
   work = 0;
 
@@ -68,12 +69,14 @@ export class Findings {
     copy.recorded.push(...this.recorded);
     for (const sentence of this.doubts) copy.doubts.add(sentence);
     if (this.usesNetwork) copy.connect([...this.hosts], { isNeeded: this.needsNetwork });
+    copy.hasUnnamedHost = this.hasUnnamedHost;
     return copy;
   }
 
   connect(hosts: readonly string[], { isNeeded }: { isNeeded: boolean }): void {
     this.usesNetwork = true;
     this.needsNetwork ||= isNeeded;
+    this.hasUnnamedHost ||= isNeeded && hosts.length === 0;
     for (const host of hosts) this.hosts.add(host);
   }
 
