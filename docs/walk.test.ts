@@ -17,9 +17,9 @@ const filesIn = (output: string) =>
     .toSorted();
 
 test.each([
-  ['edit', 54],
-  ['run_shell_command', 79],
-  ['grep_search', 41],
+  ['edit', 48],
+  ['run_shell_command', 62],
+  ['grep_search', 39],
 ])('a call of %s runs code in at most %i source files', { timeout: 120_000 }, (tool, budget) => {
   const { stdout, stderr, status } = walk(tool);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('Error') });

@@ -126,7 +126,7 @@ export const fixed = {
     ],
     ['core/src/text/line-diff.ts', 'maxExact', 'Lines compared exactly'],
     ['core/src/text/line-diff.ts', 'maxDepth', 'Depth of the search for what two texts have in common'],
-    ['core/src/text/omission.ts', 'maxLength', 'Characters searched for “rest of the code” remarks'],
+    ['core/src/files/edit/plan-edit.ts', 'maxLength', 'Characters searched for “rest of the code” remarks'],
     ['core/src/text/memory-section.ts', 'maxFactChars', 'Characters of a remembered fact'],
   ],
   Search: [
@@ -136,7 +136,7 @@ export const fixed = {
     ['core/src/tools/grep.ts', 'maxChars', 'Characters of its answer'],
     ['core/src/tools/grep.ts', 'defaultSearchMs', 'Milliseconds of a search'],
     [
-      'core/src/files/search/found-lines.ts',
+      'core/src/files/search/search-text.ts',
       'countedPerFile',
       'Matches of one file that are counted beyond those shown',
     ],
@@ -194,14 +194,18 @@ export const fixed = {
       'maxAgeMs',
       'Milliseconds for which content that was put back is remembered',
     ],
-    ['core/src/process/run/call-mark.ts', 'maxScans', 'Scans for processes of a command that were started meanwhile'],
+    [
+      'core/src/process/run/process-tree.ts',
+      'maxScans',
+      'Scans for processes of a command that were started meanwhile',
+    ],
     [
       'core/src/process/shell/analyze-command.ts',
       'maxLength',
       'Characters of a command that is understood; a longer one asks',
     ],
     ['core/src/process/shell/analyze-command.ts', 'maxSegments', 'Parts of a command that are understood; more ask'],
-    ['core/src/process/shell/parse-budget.ts', 'maxParseCost', 'Words of it that are read, about; more ask'],
+    ['core/src/process/shell/parse-word.ts', 'maxParseCost', 'Words of it that are read, about; more ask'],
     ['core/src/process/shell/analyze-command.ts', 'maxPaths', 'Paths in it; more ask'],
     ['core/src/process/shell/resolve-paths.ts', 'maxLookups', 'Directory entries read to resolve its paths; more ask'],
     [
@@ -225,7 +229,7 @@ export const fixed = {
       'maxEntries',
       'Names below the workspace in which new repositories are looked for after an unasked command',
     ],
-    ['core/src/process/shell/resolve-contents.ts', 'maxUses', 'Files whose content a command names'],
+    ['core/src/process/shell/resolve-paths.ts', 'maxUses', 'Files whose content a command names'],
     ['core/src/process/shell/recorded-targets.ts', 'maxNamed', 'Restricted files of a repository that are named'],
     [
       'core/src/process/shell/recorded-files.ts',
@@ -446,9 +450,9 @@ export const fixed = {
     ],
     ['core/src/files/spill.ts', 'maxFileBytes', 'Bytes of one long result kept in a file'],
     ['core/src/files/spill.ts', 'cleanEveryBytes', 'Bytes of kept output after which old files are looked for'],
-    ['core/src/text/redact-stream.ts', 'maxHeldChars', 'Characters of a line that are redacted together'],
-    ['core/src/text/redact-stream.ts', 'maxWordChars', 'Characters of a token at the end of a longer line'],
-    ['core/src/text/redact-stream.ts', 'maxKeyChars', 'Characters of a private key in output'],
+    ['core/src/text/redact.ts', 'maxHeldChars', 'Characters of a line that are redacted together'],
+    ['core/src/text/redact.ts', 'maxWordChars', 'Characters of a token at the end of a longer line'],
+    ['core/src/text/redact.ts', 'maxKeyChars', 'Characters of a private key in output'],
     ['core/src/telemetry/otlp-exporter.ts', 'maxWaiting', 'Spans that wait for the collector'],
     ['core/src/telemetry/otlp-exporter.ts', 'maxTextChars', 'Characters of one attribute of a span'],
     [

@@ -9,7 +9,7 @@ export const areas = [
       'core/src/process/shell/differential',
       'core/src/process/rules/command-rule',
       'core/src/process/shell/git-repository',
-      'core/src/process/shell/resolve-program',
+      'core/src/process/run/resolve-program',
       'core/src/policy/policy',
     ],
   ],

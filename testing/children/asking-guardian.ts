@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import { MarkSeries } from '../../packages/core/src/process/run/call-mark.js';
 import { Guardian } from '../../packages/core/src/process/run/guardian.js';
+import { MarkSeries } from '../../packages/core/src/process/run/process-tree.js';
 
 async function main(directory: string, seconds: string): Promise<void> {
   const series = new MarkSeries();
@@ -13,7 +13,7 @@ async function main(directory: string, seconds: string): Promise<void> {
   const env = { ...process.env, ...series.next().variables };
   spawn('sleep', [seconds], { detached: true, stdio: 'ignore', env });
   process.kill(helper, 'SIGSTOP');
-  void guardian.makePipe();
+  void guardian.openPipe();
   await turn();
   console.log(helper);
 }

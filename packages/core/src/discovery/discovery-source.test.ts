@@ -7,7 +7,7 @@ import { textOf } from '../contract/content.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
-import { isAlive } from '../process/run/call-mark.js';
+import { isAlive } from '../process/run/process-tree.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { denyAll } from '../scheduler/approve.js';
 import { ConsentGate } from '../scheduler/ask-consent.js';

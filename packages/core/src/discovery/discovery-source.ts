@@ -3,7 +3,7 @@ import { type ProgramEnding, runProgram } from '../process/run/run-program.js';
 import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
 import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { splitArguments } from '../text/split-arguments.js';
-import { plainText } from '../text/terminal-text.js';
+import { plainText } from '../text/visible-text.js';
 import { type CallCommand, DiscoveredTool } from '../tools/discovered-tool.js';
 import type { Rejection, ToolSource } from '../tools/tool-registry.js';
 import { type Declarations, readDeclarations } from './read-declarations.js';

@@ -1,8 +1,8 @@
+import { mkdirSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
-import { missingDirectories } from './make-directory.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories have mode 0700, files 0600; wrong modes are fixed. */
 export class LatheHome {
@@ -85,4 +85,34 @@ function stateError(cause: unknown, path: string): unknown {
   const advice = isFull ? 'Free some space, or set' : 'Set';
   const message = `${problem}, where Lathe keeps its state. ${advice} LATHE_HOME to a writable directory.`;
   return new ToolError(isFull ? 'no_space_left' : 'permission_denied', message, { cause });
+}
+
+/**
+ * Creates a directory and its missing parents, private unless `mode` says otherwise. Node's own recursive `mkdir` never
+ * returns where the kernel reports a missing parent that exists, as it does below /proc.
+ */
+export function makeDirectory(path: string, mode = 0o700): void {
+  for (const missing of missingDirectories(path)) {
+    try {
+      mkdirSync(missing, { mode });
+    } catch (error) {
+      // Another process may have been faster.
+      if (codeOf(error) !== 'EEXIST' || !isDirectory(missing)) throw error;
+    }
+  }
+}
+
+/** The directories to create for `path`, outermost first. */
+export function missingDirectories(path: string): string[] {
+  if (isDirectory(path)) return [];
+  const parent = dirname(path);
+  return parent === path ? [path] : [...missingDirectories(parent), path];
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false;
+  }
 }

@@ -9,8 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { withReadableFile } from './open-file.js';
-import { readWhole } from './read/read-bytes.js';
+import { readWhole, withReadableFile } from './open-file.js';
 import { Workspace } from './workspace.js';
 
 const contentOf = (path: string) =>
@@ -163,7 +162,7 @@ test.skipIf(!hasProgram('prlimit'))('when descriptors run out, opening waits for
       contents: `
         import { setImmediate } from 'node:timers/promises';
         import { withReadableFile } from './open-file.js';
-        import { readWhole } from './read/read-bytes.js';
+        import { readWhole } from './open-file.js';
         const read = async ({ fd, stat }) => {
           await setImmediate();
           return (await readWhole(fd, stat.size)).toString();

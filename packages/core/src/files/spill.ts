@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Yielder } from '../async/yielder.js';
-import { RedactStream } from '../text/redact-stream.js';
+import { RedactStream } from '../text/redact.js';
 import type { LatheHome } from './lathe-home.js';
 import { cleanFiles, type KeepRule } from './retention/clean-files.js';
 import { NamesInUse } from './retention/names-in-use.js';

@@ -1,8 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { MarkSeries } from '../process/run/call-mark.js';
 import { quietShell } from '../process/run/guardian.js';
-import { ProcessTree } from '../process/run/process-tree.js';
+import { MarkSeries, ProcessTree } from '../process/run/process-tree.js';
 
 export interface HookCommand {
   command: string;

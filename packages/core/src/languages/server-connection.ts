@@ -5,9 +5,9 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import { OutputRing } from '../process/run/captured-output.js';
 import type { ContainedProgram, ProgramExit } from '../process/run/contained-program.js';
-import { OutputRing } from '../process/run/output-ring.js';
-import { plainText } from '../text/terminal-text.js';
+import { plainText } from '../text/visible-text.js';
 import { foldersOf } from './file-uri.js';
 import { field } from './problem.js';
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '../contract/call.js';
-import type { LatheHome } from '../files/lathe-home.js';
-import { makeDirectory } from '../files/make-directory.js';
+import { type LatheHome, makeDirectory } from '../files/lathe-home.js';
 import { redact } from '../text/redact.js';
 
 const maxLogBytes = 10 * 1024 * 1024;

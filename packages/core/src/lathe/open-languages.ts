@@ -9,8 +9,8 @@ import type { LanguageServers, LanguageStatus } from '../languages/language-serv
 import { Consent } from '../policy/consent.js';
 import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
 import { CommandRunner } from '../process/run/run-command.js';
+import { sanitizePath } from '../process/run/trusted-path.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
-import { sanitizePath } from '../process/shell/resolve-program.js';
 import { denyAll } from '../scheduler/approve.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';

@@ -15,8 +15,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../contract/content.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { processIdentity } from '../files/process-identity.js';
 import { NamesInUse } from '../files/retention/names-in-use.js';
+import { processIdentity } from '../files/write/file-lock.js';
 import { createLathe } from './create-lathe.js';
 import { Retention } from './retention.js';
 

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { LatheHome } from '../files/lathe-home.js';
-import { makeDirectory } from '../files/make-directory.js';
+import { type LatheHome, makeDirectory } from '../files/lathe-home.js';
 import { writeDurably } from '../files/write/durable-write.js';
 import { FileLocks } from '../files/write/file-lock.js';
 import { readBounded } from './read-bounded.js';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { redact } from './redact.js';
-import { RedactStream } from './redact-stream.js';
+import { RedactStream, redact } from './redact.js';
 
 function streamed(pieces: readonly string[], secrets: readonly string[] = []): string {
   const stream = new RedactStream(secrets);

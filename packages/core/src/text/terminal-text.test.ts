@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plainText } from './terminal-text.js';
+import { plainText } from './visible-text.js';
 
 test.each([
   ['colours', '\u001b[1;31mred\u001b[0m', 'red'],

@@ -4,7 +4,7 @@ import { directCall, type ToolCall } from '../contract/tool-call.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import { type ProgramEnding, type ProgramLimits, type ProgramResult, runProgram } from '../process/run/run-program.js';
 import type { JsonSchema } from '../text/schema/json-schema.js';
-import { plainText } from '../text/terminal-text.js';
+import { plainText } from '../text/visible-text.js';
 import type { DefinitionPin } from './definition-pin.js';
 import { BaseTool, type ToolResult } from './tools.js';
 

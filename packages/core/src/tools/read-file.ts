@@ -6,9 +6,8 @@ import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/acce
 import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
 import { withCurrentFile } from '../files/editor-files.js';
-import { hasChanged, type ReadableFile } from '../files/open-file.js';
+import { hasChanged, type ReadableFile, readWhole } from '../files/open-file.js';
 import { parsePages } from '../files/read/pdf-text.js';
-import { readWhole } from '../files/read/read-bytes.js';
 import { readContent } from '../files/read/read-content.js';
 import type { TextSlice } from '../files/read/read-text.js';
 import { similarFiles } from '../files/search/similar-files.js';

@@ -5,8 +5,7 @@ import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/acce
 import type { SeenFiles } from '../files/access/seen-files.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
 import { withCurrentFile } from '../files/editor-files.js';
-import { codecFor } from '../files/read/text-codec.js';
-import { detectEncoding } from '../files/read/text-encoding.js';
+import { codecFor, detectEncoding } from '../files/read/text-encoding.js';
 import type { Workspace } from '../files/workspace.js';
 import { snapshotOf } from '../files/write/file-snapshot.js';
 import { BaseTool } from './tools.js';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { report } from '../../../../../testing/long-run.js';
 import { Yielder } from '../../async/yielder.js';
 import type { TextBytes } from '../read/text-bytes.js';
-import { codecFor } from '../read/text-codec.js';
+import { codecFor } from '../read/text-encoding.js';
 import { findText } from './match.js';
 import { applySplices, type Splice, spliceFor } from './splice.js';
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
-import { withReadableFile } from '../open-file.js';
+import { readFully, withReadableFile } from '../open-file.js';
 import { countLines, lineIndexOf, newlineOf, skipLines } from './line-index.js';
-import { readFully } from './read-bytes.js';
 
 const signal = new AbortController().signal;
 const withIndex = <T>(path: string, use: (find: (line: number) => Promise<number | undefined>) => Promise<T>) =>

@@ -1,5 +1,4 @@
-import type { ReadableFile } from '../open-file.js';
-import { readFully } from './read-bytes.js';
+import { type ReadableFile, readFully } from '../open-file.js';
 
 /** How a line ends in bytes: one byte in most encodings, two or four in UTF-16 and UTF-32. */
 export function newlineOf(encodingName: string): Buffer {

@@ -1,7 +1,6 @@
 import { fromBytePath } from '../byte-path.js';
-import { withReadableFile } from '../open-file.js';
+import { readFully, withReadableFile } from '../open-file.js';
 import { maxColumns, type RgLine } from '../search/rg-output.js';
-import { readFully } from './read-bytes.js';
 
 const before = 100;
 const width = 320;

@@ -1,8 +1,7 @@
 import type { Part } from '../../contract/content.js';
-import type { ReadableFile } from '../open-file.js';
+import { type ReadableFile, readWhole } from '../open-file.js';
 import type { FileKind } from './file-kind.js';
 import { imageSize, knowsImage } from './image-size.js';
-import { readWhole } from './read-bytes.js';
 
 export type Media = { type: 'media'; part: Part; kind: string } | { type: 'note'; text: string };
 

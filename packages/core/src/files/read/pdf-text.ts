@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { untilAborted } from '../../async/deadline.js';
 import { ToolError } from '../../contract/errors.js';
-import type { ReadableFile } from '../open-file.js';
-import { readFully } from './read-bytes.js';
+import { type ReadableFile, readFully } from '../open-file.js';
 
 /** Pages counted from 1, both included. */
 export interface PageRange {

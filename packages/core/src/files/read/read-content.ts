@@ -1,12 +1,11 @@
 import { extname } from 'node:path';
 import type { Part, PartUnion } from '../../contract/content.js';
 import { ToolError } from '../../contract/errors.js';
-import type { ReadableFile } from '../open-file.js';
+import { type ReadableFile, readWhole } from '../open-file.js';
 import { fileKindOf } from './file-kind.js';
 import { readMedia } from './media.js';
 import { maxNotebookBytes, renderNotebook } from './notebook.js';
 import { parsePages, readPdfText } from './pdf-text.js';
-import { readWhole } from './read-bytes.js';
 import { readAt, readText, type TextSlice } from './read-text.js';
 
 export interface ContentRequest {

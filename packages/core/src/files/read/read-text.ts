@@ -1,9 +1,7 @@
 import { isAscii } from 'node:buffer';
-import type { ReadableFile } from '../open-file.js';
+import { type ReadableFile, readFully } from '../open-file.js';
 import { countLines, lineIndexOf, newlineOf, skipLines } from './line-index.js';
-import { readFully } from './read-bytes.js';
-import { codecFor } from './text-codec.js';
-import { detectEncoding, type TextEncoding } from './text-encoding.js';
+import { codecFor, detectEncoding, type TextEncoding } from './text-encoding.js';
 
 /** Which lines are wanted, and how many characters at most. */
 export interface TextRange {

@@ -1,22 +1,12 @@
 import type { Yielder } from '../../async/yielder.js';
 import { newlineOf, skipLines } from './line-index.js';
-import type { TextEncoding } from './text-encoding.js';
+import type { TextCodec, TextEncoding } from './text-encoding.js';
 
 /** A file's bytes and their encoding. All positions are byte offsets, never positions in decoded text. */
 export interface TextBytes {
   readonly bytes: Buffer;
   readonly codec: TextCodec;
   readonly encoding: TextEncoding;
-}
-
-export interface TextCodec {
-  /** Bytes of the smallest code unit: 2 for UTF-16, 4 for UTF-32, otherwise 1. */
-  readonly unit: 1 | 2 | 4;
-  /** True when a character's later bytes can look like another character's first: GBK, Big5, Shift_JIS … */
-  readonly ambiguous: boolean;
-  /** `undefined` when the encoding lacks one of the characters. */
-  encode(text: string): Buffer | undefined;
-  decode(bytes: Uint8Array): string;
 }
 
 /** How many bytes are searched before the event loop may run. */

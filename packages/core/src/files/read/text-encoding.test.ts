@@ -1,7 +1,6 @@
 import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
-import { codecFor } from './text-codec.js';
-import { detectEncoding, type TextEncoding } from './text-encoding.js';
+import { codecFor, detectEncoding, type TextEncoding } from './text-encoding.js';
 
 const decode = async (bytes: Uint8Array, encoding: TextEncoding) => (await codecFor(encoding)).decode(bytes);
 

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { asBuffer } from './read-bytes.js';
+import { asBuffer } from '../open-file.js';
 
 /** How the bytes of a text file become characters and back. */
 export interface TextEncoding {
@@ -134,3 +134,46 @@ function isPlausible(text: string): boolean {
   // One more may come from the cut at the end of the sample.
   return count(/\uFFFD/g) <= others / 100 + 1 && count(/[\uFF61-\uFF9F]/g) <= others;
 }
+
+export interface TextCodec {
+  /** Bytes of the smallest code unit: 2 for UTF-16, 4 for UTF-32, otherwise 1. */
+  readonly unit: 1 | 2 | 4;
+  /** True when a character's later bytes can look like another character's first: GBK, Big5, Shift_JIS … */
+  readonly ambiguous: boolean;
+  /** `undefined` when the encoding lacks one of the characters. */
+  encode(text: string): Buffer | undefined;
+  decode(bytes: Uint8Array): string;
+}
+
+/** The codec for a detected encoding, ready for use without waiting. */
+export async function codecFor({ name }: TextEncoding): Promise<TextCodec> {
+  if (name === 'utf-8' || name === 'utf-16le') {
+    const [node, unit] = name === 'utf-8' ? (['utf8', 1] as const) : (['utf16le', 2] as const);
+    return {
+      unit,
+      ambiguous: false,
+      encode: (text) => {
+        const bytes = Buffer.from(text, node);
+        // In UTF-8 a lone surrogate becomes U+FFFD, whose bytes are found faster than a surrogate in the text.
+        if (unit === 1 && !bytes.includes(replacement)) return bytes;
+        return hasHalfPair(text) ? undefined : bytes;
+      },
+      decode: (bytes) => asBuffer(bytes).toString(node),
+    };
+  }
+  const iconv = (await import('iconv-lite')).default;
+  const decode = (bytes: Uint8Array) => iconv.decode(asBuffer(bytes), name, { stripBOM: false });
+  return {
+    unit: name.startsWith('utf-16') ? 2 : name.startsWith('utf-32') ? 4 : 1,
+    ambiguous: /^(?:gb|big5|cp9|euc|shift|sjis|windows-31j|iso-2022|ks_c)/i.test(name),
+    encode(text) {
+      const bytes = iconv.encode(text, name, { addBOM: false });
+      return hasHalfPair(text) || decode(bytes) !== text ? undefined : bytes;
+    },
+    decode,
+  };
+}
+
+const replacement = Buffer.from('\uFFFD');
+
+const hasHalfPair = (text: string) => /\p{Surrogate}/u.test(text);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LatheHome } from '../lathe-home.js';
-import { processIdentity, processState } from '../process-identity.js';
+import { processIdentity, processState } from '../write/file-lock.js';
 
 /** After this time a mark of another machine or container no longer counts; nobody can check whether it still runs. */
 const foreignMarkMs = 7 * 86_400_000;

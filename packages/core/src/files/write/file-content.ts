@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
-import type { ReadableFile } from '../open-file.js';
-import { readAsync } from '../read/read-bytes.js';
+import { type ReadableFile, readAsync } from '../open-file.js';
 
 /** Larger files are rejected before a byte of them is read. */
 export const maxEditBytes = 256 << 20;

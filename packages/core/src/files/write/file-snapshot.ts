@@ -1,8 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import { codeOf } from '../fs-error.js';
-import { type ReadableFile, withReadableFile } from '../open-file.js';
-import { readAsync } from '../read/read-bytes.js';
+import { type ReadableFile, readAsync, withReadableFile } from '../open-file.js';
 import { hashOf, readContent, startsWith } from './file-content.js';
 
 /** A file's content at one moment. */

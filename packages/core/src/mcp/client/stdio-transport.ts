@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { serializeMessage } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import { OutputRing } from '../../process/run/captured-output.js';
 import type { ContainedProgram, ProgramExit } from '../../process/run/contained-program.js';
-import { OutputRing } from '../../process/run/output-ring.js';
 import { parseJson } from '../../text/parse-json.js';
-import { plainText } from '../../text/terminal-text.js';
+import { plainText } from '../../text/visible-text.js';
 import { LineBuffer } from './line-buffer.js';
 
 /** More than any model accepts in one result, images included. */

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { readProc } from '../run/call-mark.js';
+import { readProc } from '../run/process-tree.js';
 
 /** A TCP socket that listens. */
 export interface ListeningPort {

@@ -2,8 +2,7 @@ import { basename } from 'node:path';
 import { type Argument, knownArgument } from '../shell/expand-word.js';
 import { forNames } from './name-set.js';
 import { networkUse } from './network-use.js';
-import { here } from './program-spec.js';
-import type { Effects, Judge } from './read-arguments.js';
+import { type Effects, here, type Judge } from './read-arguments.js';
 
 /** The files that a program reads and writes, and whether it uses the network, as far as its name and words tell. */
 export function knownChanges(name: string, args: readonly Argument[]): Effects {

@@ -1,7 +1,6 @@
 import { type Argument, knownArgument } from '../shell/expand-word.js';
 import { nameSet } from './name-set.js';
-import { here } from './program-spec.js';
-import { flagList, type RecordedContent, sortArguments } from './read-arguments.js';
+import { flagList, here, type RecordedContent, sortArguments } from './read-arguments.js';
 
 /**
  * The recorded content that a git command may print. Commands and flags are listed that print none; any other is

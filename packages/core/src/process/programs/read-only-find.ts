@@ -2,8 +2,7 @@ import { unknownPart } from '../shell/command-analysis.js';
 import type { Argument } from '../shell/expand-word.js';
 import { seeksSecret } from '../shell/secret-trees.js';
 import { nameSet } from './name-set.js';
-import { here } from './program-spec.js';
-import type { Effects } from './read-arguments.js';
+import { type Effects, here } from './read-arguments.js';
 
 /** Parts of a find expression that only test, without a value. */
 const plainTests = nameSet(

@@ -1,7 +1,15 @@
 import type { Argument } from '../shell/expand-word.js';
 import { nameSet } from './name-set.js';
-import { here, judges, program, refuseMoreThan, subcommands } from './program-spec.js';
-import type { Effects, Judge, SortedArguments } from './read-arguments.js';
+import {
+  type Effects,
+  here,
+  type Judge,
+  judges,
+  program,
+  refuseMoreThan,
+  type SortedArguments,
+  subcommands,
+} from './read-arguments.js';
 
 /** Flags before the subcommand. Without -c and the like, which can configure programs to run. */
 const globalFlags = nameSet('--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects');

@@ -1,6 +1,5 @@
 import { forNames } from './name-set.js';
-import { judges, program, refuseMoreThan } from './program-spec.js';
-import type { Judge, SortedArguments } from './read-arguments.js';
+import { type Judge, judges, program, refuseMoreThan, type SortedArguments } from './read-arguments.js';
 import { judgeAwk } from './read-only-awk.js';
 import { judgePrintf, judgeTest } from './read-only-builtins.js';
 import { judgeFind } from './read-only-find.js';

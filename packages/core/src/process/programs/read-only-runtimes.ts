@@ -1,6 +1,5 @@
 import { forNames, nameSet } from './name-set.js';
-import { here, program, subcommands } from './program-spec.js';
-import type { Judge } from './read-arguments.js';
+import { here, type Judge, program, subcommands } from './read-arguments.js';
 
 const inProject =
   (judge: Judge): Judge =>

@@ -1,5 +1,4 @@
-import { program } from './program-spec.js';
-import type { Judge, SortedArguments } from './read-arguments.js';
+import { type Judge, program, type SortedArguments } from './read-arguments.js';
 
 const info = '--help --version';
 const free = { isFree: true };

@@ -3,7 +3,7 @@ import { type Argument, knownArgument } from '../shell/expand-word.js';
 import { forNames, nameSet } from './name-set.js';
 import { flagList, sortArguments } from './read-arguments.js';
 import { unwrapFind } from './unwrap-find.js';
-import { isLoader, looseWrappers, runners, textFlags, type Unwrapped, type Wrapper, wrappers } from './wrappers.js';
+import { looseWrappers, runners, textFlags, type Unwrapped, type Wrapper, wrappers } from './wrappers.js';
 
 /** How much there is to parse in it. */
 export const workOf = ({ commands, scripts }: Unwrapped): number =>
@@ -22,6 +22,9 @@ export function unwrap(name: string, args: readonly Argument[], input?: Argument
   const wrapper = wrappers.get(name);
   return wrapper && unwrapPlain(args, wrapper);
 }
+
+/** The dynamic linker, which has a different name on each system. */
+const isLoader = (name: string) => /^ld(64)?([-.].*)?\.so[.\d]*$/.test(name);
 
 /** The values of flags that take a command, attached or as the next word. */
 function textsAmong(args: readonly Argument[], flag: RegExp | undefined): string[] {

@@ -90,9 +90,6 @@ export const looseWrappers = nameSet(
     'tini dumb-init runcon start-stop-daemon perf screen tmux hyperfine direnv nix-shell conda pipenv capsh cpulimit rlwrap',
 );
 
-/** The dynamic linker, which has a different name on each system. */
-export const isLoader = (name: string): boolean => /^ld(64)?([-.].*)?\.so[.\d]*$/.test(name);
-
 /** Subcommands that run the words after them. */
 export const runners: ReadonlyMap<string, readonly string[]> = new Map([
   ['npm', ['exec', 'x']],

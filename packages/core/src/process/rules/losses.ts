@@ -4,7 +4,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 import { nameSet } from '../programs/name-set.js';
 import { type CommandAnalysis, unknownPart } from '../shell/command-analysis.js';
-import { withoutFlags } from './without-flags.js';
+import { withoutFlags } from './propose-rules.js';
 
 export interface LossContext {
   /** The directories of the workspace. */

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
-import { plainText } from '../../text/terminal-text.js';
+import { plainText } from '../../text/visible-text.js';
 import type { CommandPorts, OpenPort } from '../network/command-ports.js';
 import type { KeptCommands } from './kept-commands.js';
 import type { CommandRunner } from './run-command.js';

@@ -5,10 +5,9 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
-import { resolveProgram } from '../shell/resolve-program.js';
-import type { CallMark } from './call-mark.js';
-import { ProcessTree, sendSignal } from './process-tree.js';
+import { type CallMark, ProcessTree, sendSignal } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
+import { resolveProgram } from './trusted-path.js';
 
 /** A program and its arguments, passed on as they are: no splitting, no expansion, no shell. */
 export interface ProgramRequest {

@@ -1,8 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
-import { CallMark } from './call-mark.js';
-import { hasProc, ProcessTree } from './process-tree.js';
+import { CallMark, hasProc, ProcessTree } from './process-tree.js';
 
 /** A command that may outlive the Lathe that started it. */
 export interface KeptCommand {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OutputRing } from './output-ring.js';
+import { OutputRing } from './captured-output.js';
 
 test('head and tail equal those of a full copy, for any chunks', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 });

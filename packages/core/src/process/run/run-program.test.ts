@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { LatheHome } from '../../files/lathe-home.js';
-import { isAlive } from './call-mark.js';
+import { isAlive } from './process-tree.js';
 import { CommandRunner } from './run-command.js';
 import { runProgram } from './run-program.js';
 

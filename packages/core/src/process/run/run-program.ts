@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
+import { OutputRing } from './captured-output.js';
 import type { ContainedProgram, ProgramExit, ProgramRequest } from './contained-program.js';
-import { OutputRing } from './output-ring.js';
 
 export interface ProgramRun extends ProgramRequest {
   /** Given on stdin, which is then closed. */

@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
-import type { CallMark } from './call-mark.js';
 import type { CapturedOutput } from './captured-output.js';
 import {
   exitOf,
@@ -15,8 +14,8 @@ import {
   spawnLaunch,
   unrefChild,
 } from './contained-program.js';
-import type { OutputPipe } from './output-pipe.js';
-import { ProcessTree, sendSignal } from './process-tree.js';
+import type { OutputPipe } from './guardian.js';
+import { type CallMark, ProcessTree, sendSignal } from './process-tree.js';
 
 export interface CommandRequest extends Omit<ProgramRequest, 'argv'> {
   command: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../files/fs-error.js';
-import { isAlive } from '../run/call-mark.js';
+import { isAlive } from '../run/process-tree.js';
 
 /**
  * A placeholder is a directory in the workspace that stands in for a protected name which does not exist, so that

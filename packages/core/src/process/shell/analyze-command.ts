@@ -1,8 +1,8 @@
 import { constants, stat } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import { hasHiddenText } from '../../text/visible-text.js';
-import { proposeRules } from '../rules/propose-rules.js';
-import { withoutFlags } from '../rules/without-flags.js';
+import { proposeRules, withoutFlags } from '../rules/propose-rules.js';
+import { type ProgramLocation, resolveProgram } from '../run/trusted-path.js';
 import { canAccess } from './can-access.js';
 import {
   type AnalysisMemo,
@@ -14,11 +14,8 @@ import {
 import { Findings, type PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmDoubt } from './npm-settings.js';
-import { maxParseCost, ParseBudget } from './parse-budget.js';
-import { breaksWord, richSyntax } from './plain-syntax.js';
-import { resolveContents, resolveRecorded } from './resolve-contents.js';
-import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
-import { type ProgramLocation, resolveProgram } from './resolve-program.js';
+import { maxParseCost, ParseBudget } from './parse-word.js';
+import { LookupBudget, type PathUse, resolveContents, resolvePathUse, resolveRecorded } from './resolve-paths.js';
 import { searchDoubt } from './secret-trees.js';
 import { trackedLink } from './tracked-links.js';
 import { CommandWalk } from './walk-command.js';
@@ -245,3 +242,34 @@ async function resolveUses(uses: readonly PathUse[], doubts: Set<string>): Promi
   if (budget.flag !== undefined) doubts.add(`The file name ${budget.flag} would be parsed as a flag.`);
   return [...new Set(paths.flat())];
 }
+
+/**
+ * Why the syntax of a command is too complex to be proven; `undefined` if it is plain. A second check besides the
+ * grammar, on the text alone and ignoring quotes: the grammar and bash may parse such text differently, and commands
+ * that only read rarely contain it.
+ */
+export function richSyntax(command: string): string | undefined {
+  const substitution = command.search(/[$<>]\(/);
+  if (substitution !== -1 && /\bcase\b/.test(command.slice(substitution)))
+    return 'It has a case inside a substitution.';
+  return rich.find(([, pattern]) => pattern.test(command))?.[0];
+}
+
+/** A backslash before a line break joins two lines; without a blank before it, it joins two halves of a word or operator. */
+export function breaksWord(command: string): boolean {
+  return /(^|[^ \t])\\\n/.test(command);
+}
+
+/** `${name}`, its length, or with a default, a prefix or a suffix that is plain text. */
+const plainParameter = String.raw`#?[A-Za-z_]\w*(?:(?::?[-+]|##?|%%?|//?|\^\^?|,,?)[\w./,:=@%+*? $-]*)?\}`;
+/** Arithmetic with numbers only. */
+const plainArithmetic = String.raw`\([\d\s+*/%<>()-]*\)\)`;
+
+const rich: readonly (readonly [why: string, pattern: RegExp])[] = [
+  ['It uses backquotes.', /`/],
+  ['It expands a parameter in an unusual way.', new RegExp(String.raw`\$\{(?!${plainParameter})`)],
+  ['It calculates with more than numbers.', new RegExp(String.raw`\$(?:\[|\((?=\()(?!${plainArithmetic}))`)],
+  ['It has a variable right before a brace.', /\$[A-Za-z_]\w*\{/],
+  ['It has a <(…) in the middle of a word.', /[^\s(;|&][<>]\(/],
+  ['It has a ~ in or after braces.', /[{},]~/],
+];

@@ -11,9 +11,9 @@ import { type Random, randomFrom } from '../../../../../testing/random.js';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { printWords, runTraced, type TracedBash } from '../../../../../testing/traced-bash.js';
 import { isWithin } from '../../files/workspace.js';
+import { resolveProgram } from '../run/trusted-path.js';
 import { analyzeCommand } from './analyze-command.js';
 import { type CommandAnalysis, unknownPart } from './command-analysis.js';
-import { resolveProgram } from './resolve-program.js';
 
 const isLong = process.env['LATHE_LONG'] === '1';
 const wanted = isLong ? 100_000 : 150;

@@ -2,10 +2,10 @@ import { hasKnownReads } from '../programs/changing-programs.js';
 import type { Judgement } from '../programs/judge-command.js';
 import { nameSet } from '../programs/name-set.js';
 import { namesOnly } from '../programs/names-only.js';
-import type { Effects, RecordedContent } from '../programs/read-arguments.js';
+import type { Effects } from '../programs/read-arguments.js';
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
-import type { PathUse } from './resolve-paths.js';
+import type { ContentUse, PathUse, RecordedUse } from './resolve-paths.js';
 
 /** A segment with the directories it may run in; empty if unknown. */
 export type PlacedSegment = Segment & {
@@ -13,15 +13,6 @@ export type PlacedSegment = Segment & {
   /** A part of a command that a rule can name whole: the whole asks. */
   isNamed?: boolean;
 };
-
-/** A path whose content is shown: a file, or the files below a directory that these limits let through. */
-export interface ContentUse extends PathUse {
-  only?: readonly string[];
-  skipsHidden?: boolean;
-}
-
-/** A part of what a repository has recorded, seen from a directory. */
-export type RecordedUse = Omit<RecordedContent, 'directory'> & { from: PathUse };
 
 const pathLists = [
   'reads',

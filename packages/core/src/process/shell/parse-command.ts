@@ -12,8 +12,7 @@ import {
   type TestExpression,
 } from 'unbash';
 import { fileTests } from '../programs/read-only-builtins.js';
-import { costs, ParseBudget } from './parse-budget.js';
-import { childrenOf, readParts, readWord, unknown, type WordReader } from './parse-word.js';
+import { childrenOf, costs, ParseBudget, readParts, readWord, unknown, type WordReader } from './parse-word.js';
 import type {
   Assignment,
   BlockKind,

@@ -1,7 +1,10 @@
-import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { compileComponent, literalComponent } from '../../text/glob/glob-component.js';
+import type { RecordedContent } from '../programs/read-arguments.js';
 import type { Pattern } from './expand-word.js';
+import { type RecordedTree, workTreeOf } from './recorded-files.js';
+import { sensitiveBelow } from './secret-trees.js';
 
 /** A path as written in a command, relative to a directory. */
 export interface PathUse {
@@ -190,4 +193,72 @@ async function entriesMatching(directory: string, fits: (name: string) => boolea
       // In older shells `.*` also matches `..`.
       .concat(fits('..') ? [{ name: '..', isLink: false }] : [])
   );
+}
+
+/** A path whose content is shown: a file, or the files below a directory that these limits let through. */
+export interface ContentUse extends PathUse {
+  only?: readonly string[];
+  skipsHidden?: boolean;
+}
+
+/** A part of what a repository has recorded, seen from a directory. */
+export type RecordedUse = Omit<RecordedContent, 'directory'> & { from: PathUse };
+
+const maxUses = 200;
+
+/** The files whose content is shown; of those below a searched directory, only the ones that may hold keys. */
+export async function resolveContents(
+  uses: readonly ContentUse[],
+  searched: ReadonlySet<string>,
+  doubts: Set<string>,
+): Promise<string[]> {
+  const distinct = [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
+  if (distinct.length > maxUses) doubts.add(`It names more than ${maxUses} files.`);
+  const budget = new LookupBudget();
+  const found = new Set<string>();
+  for (const { only, skipsHidden, ...use } of distinct.slice(0, maxUses)) {
+    for (const path of await resolvePathUse(use, budget)) {
+      const info = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+      // A word that is too long for a name is text, such as a script.
+      if (info instanceof Error && info.code === 'ENAMETOOLONG') continue;
+      if (info instanceof Error || !info.isDirectory()) found.add(path);
+      else if (searched.has(path))
+        for (const file of await sensitiveBelow(path, { ...(only && { only }), ...(skipsHidden && { skipsHidden }) }))
+          found.add(file);
+    }
+  }
+  if (budget.lookups < 0) doubts.add('Its paths and patterns lead to too many files.');
+  return [...found];
+}
+
+/** Which parts of which work trees git shows. Outside of a repository it shows nothing. */
+export async function resolveRecorded(uses: readonly RecordedUse[], doubts: Set<string>): Promise<RecordedTree[]> {
+  const budget = new LookupBudget();
+  const trees: RecordedTree[] = [];
+  for (const { from, path, isFromTop, operands = [], isPast } of uses.slice(0, maxUses)) {
+    for (const directory of await resolvePathUse(from, budget)) {
+      const workTree = await workTreeOf(directory);
+      if (workTree === undefined) continue;
+      const named =
+        path === undefined ? await existing(directory, operands) : [resolve(isFromTop ? workTree : directory, path)];
+      const paths = named.length > 0 ? named : [workTree];
+      trees.push(...paths.map((each) => ({ workTree, path: each, isPast })));
+    }
+  }
+  if (budget.lookups < 0) doubts.add('Its paths and patterns lead to too many files.');
+  return trees;
+}
+
+/** For git, an operand that is the name of a file cannot be a revision too. */
+async function existing(directory: string, operands: readonly string[]): Promise<string[]> {
+  const paths = operands.map((operand) => resolve(directory, operand));
+  const found = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        () => [path],
+        () => [],
+      ),
+    ),
+  );
+  return found.flat();
 }

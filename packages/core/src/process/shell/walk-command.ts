@@ -7,8 +7,8 @@ import { both, directoryAfter, isPlainPush, mayMove, type Outcome, union } from 
 import { type Argument, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { behindAssignments, type NamingScope, namesInner } from './named-commands.js';
-import { ParseBudget } from './parse-budget.js';
 import { parseCommand } from './parse-command.js';
+import { ParseBudget } from './parse-word.js';
 import { filesBetween } from './piped-files.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';

@@ -2,7 +2,7 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
-import { resolveProgram, sanitizePath } from './resolve-program.js';
+import { resolveProgram, sanitizePath } from './trusted-path.js';
 
 function withTool(): string {
   const directory = tempDirectory({ 'bin/tool': '#!/bin/sh\n' });

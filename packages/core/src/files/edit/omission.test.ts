@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { omissionIn } from './omission.js';
+import { omissionIn } from './plan-edit.js';
 
 test.each([
   '// ... existing code ...',
