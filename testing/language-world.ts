@@ -1,8 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { directCall } from '../packages/core/src/contract/tool-call.js';
 import { IgnoreRules } from '../packages/core/src/files/ignore/ignore-rules.js';
 import { LatheHome } from '../packages/core/src/files/lathe-home.js';
+import { CodeNavigationTool } from '../packages/core/src/languages/code-navigation.js';
 import type { LanguageSetting } from '../packages/core/src/languages/known-languages.js';
 import { LanguageServers } from '../packages/core/src/languages/language-servers.js';
 import { childEnvironment } from '../packages/core/src/process/run/environment.js';
@@ -72,5 +74,7 @@ export function languageWorld(files: Record<string, string>, options: WorldOptio
       name,
       (read(name) ?? '').replace(from, () => to),
     );
-  return { root, servers, pids, fileOf, put, read, write, edit };
+  const navigate = (params: Parameters<CodeNavigationTool['execute']>[0]) =>
+    new CodeNavigationTool(servers).execute(params, signal, { ...directCall(), locate: async (file) => file });
+  return { root, servers, pids, fileOf, put, read, write, edit, navigate };
 }

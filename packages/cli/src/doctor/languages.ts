@@ -8,18 +8,14 @@ export async function languages({ languages: servers }: Pick<AgentLathe, 'langua
   return (await servers.status()).map(finding);
 }
 
-function finding({ language, command, state }: Status): Finding {
-  const title = `${language} server`;
-  switch (state.status) {
+function finding(server: Status): Finding {
+  const title = `${server.language} server`;
+  switch (server.status) {
     case 'missing':
-      return { state: 'note', title, detail: state.reason };
+      return { state: 'note', title, detail: server.reason };
     case 'failed':
-      return { state: 'bad', title, detail: `${command}: ${state.reason}` };
+      return { state: 'bad', title, detail: `${server.command}: ${server.reason}` };
     case 'ready':
-      return { state: 'ok', title, detail: `${command}, started in ${state.startMs} ms` };
-    case 'found':
-    case 'starting':
-    case 'stopped':
-      return { state: 'note', title, detail: `${command} (${state.status})` };
+      return { state: 'ok', title, detail: `${server.command}, started in ${server.startMs} ms` };
   }
 }

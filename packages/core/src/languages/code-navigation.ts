@@ -2,14 +2,18 @@ import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../contract/errors.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { BaseTool } from '../tools/tools.js';
 import type { LanguageServers } from './language-servers.js';
-import { navigate, navigationActions } from './navigate.js';
+import { hoverText, outlineText, placesText } from './navigation-text.js';
+import { readSmallText } from './read-small-text.js';
+import { renameEdits } from './rename-edits.js';
+import { symbolPosition } from './symbol-position.js';
 
 const schema = {
   type: 'object',
   properties: {
-    action: { enum: navigationActions },
+    action: { enum: ['definition', 'references', 'symbols', 'hover', 'rename'] },
     file_path: { type: 'string', description: 'Absolute path' },
     line: { type: 'integer', minimum: 1 },
     symbol: { type: 'string', description: 'Name in that line, or its first use in the file' },
@@ -54,10 +58,39 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
   }
 
   async execute(params: NavigationParams, _signal: AbortSignal, call = directCall()): Promise<string> {
-    const { action, file_path, line, symbol, new_name: newName } = params;
-    const path = await call.locate(file_path);
-    const result = await navigate(this.#servers, { action, path, line, symbol, newName });
-    return result.type === 'text' ? result.text : rename(result.files, call);
+    const { action } = params;
+    const path = await call.locate(params.file_path);
+    const answer = await this.#ask(path, params);
+    if (action === 'rename')
+      return rename(
+        renameEdits(answer, (file) => this.#servers.isInside(file)),
+        call,
+      );
+    if (action === 'symbols') return outlineText(answer) || 'No symbols found.';
+    if (action === 'hover') return hoverText(answer) || 'No hover found.';
+    return (await placesText(answer, this.#servers)) || `No ${action} found.`;
+  }
+
+  async #ask(path: string, { action, line, symbol, new_name: newName }: NavigationParams): Promise<unknown> {
+    const text = await readSmallText(path);
+    if (text === undefined) throw new ToolError('file_not_found', `${path} is missing, or too large to navigate in.`);
+    const name = action === 'symbols' ? 'documentSymbol' : action;
+    const params = {
+      ...(action !== 'symbols' && { position: symbolPosition(text, line, symbol) }),
+      ...(action === 'references' && { context: { includeDeclaration: true } }),
+      ...(action === 'rename' && { newName }),
+    };
+    const asked = this.#servers.use(path, async (server) => {
+      if (!server.offers(`${name}Provider`))
+        throw new ToolError('execution_failed', `The language server has no ${action}.`);
+      return server.ask(`textDocument/${name}`, path, params);
+    });
+    if (asked === undefined) throw new ToolError('execution_failed', `No language server is there for ${path}.`);
+    return asked.catch((error: unknown) => {
+      if (error instanceof ToolError) throw error;
+      const reason = sanitizeDescription(error instanceof Error ? error.message : String(error), 300);
+      throw new ToolError('execution_failed', `The language server did not answer: ${reason}`);
+    });
   }
 }
 

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { readSmallFile } from '../files/small-file.js';
 import { isWithin } from '../files/workspace.js';
 import { executableAt } from '../process/run/trusted-path.js';
+import { parseJson } from '../text/parse-json.js';
 import type { Language, ServerProgram } from './known-languages.js';
+import { field } from './protocol.js';
 
 /** A server that can be started. */
 export interface FoundServer {
@@ -35,7 +37,10 @@ export function findServer({ name, servers }: Language, file: string, places: Se
       const real = executableAt(candidate);
       if (real === undefined || !isServer(server, real)) continue;
       const isProjects = places.roots.some((root) => isWithin(root, candidate) || isWithin(root, real));
-      if (places.isTrusted || (server.onlyReads && !isProjects)) return { found: toStart(server, candidate, real) };
+      if (places.isTrusted || (server.onlyReads && !isProjects)) {
+        const argv = [candidate, ...server.args];
+        return { found: { argv, installedIn: installationOf(real), writes: server.writes === true } };
+      }
       isUntrusted = true;
     }
   if (isUntrusted) return { missing: 'it is not started, because the folder is not trusted: run lathe trust' };
@@ -67,22 +72,8 @@ function* candidatesFor(program: string, file: string, { roots, path }: ServerPl
 /** `tsc` has been a language server only since TypeScript 7. */
 function isServer({ since }: ServerProgram, real: string): boolean {
   if (since === undefined) return true;
-  const version = packageVersion(dirname(dirname(real)));
-  return version !== undefined && Number.parseInt(version, 10) >= since;
-}
-
-function packageVersion(directory: string): string | undefined {
-  try {
-    const parsed: unknown = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-    const version: unknown = typeof parsed === 'object' && parsed !== null && Reflect.get(parsed, 'version');
-    return typeof version === 'string' ? version : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function toStart({ args, writes }: ServerProgram, candidate: string, real: string): FoundServer {
-  return { argv: [candidate, ...args], installedIn: installationOf(real), writes: writes === true };
+  const described = parseJson(readSmallFile(join(dirname(dirname(real)), 'package.json')) ?? '');
+  return described.ok && Number.parseInt(String(field(described.value, 'version')), 10) >= since;
 }
 
 /** For a package, the outermost `node_modules` around it, where its dependencies are. */

@@ -1,3 +1,5 @@
+import { extname } from 'node:path';
+
 /** A program that serves a language, and how it is started. */
 export interface ServerProgram {
   /** A file name, looked up in the project and on `PATH`. */
@@ -14,22 +16,22 @@ export interface ServerProgram {
 /** A programming language and the servers for it, best first. */
 export interface Language {
   name: string;
-  /** By file name extension, the id that the protocol uses for the language. */
-  extensions: Readonly<Record<string, string>>;
+  /** The file name extensions, by the id that the protocol uses for the language. */
+  extensions: Readonly<Record<string, readonly string[]>>;
   /** Files in the root of a project that show it is written in the language. */
   markers: readonly string[];
   servers: readonly ServerProgram[];
 }
 
 /** The languages that need no setting. */
-export const knownLanguages: readonly Language[] = [
+const knownLanguages: readonly Language[] = [
   {
     name: 'typescript',
     extensions: {
-      ...idsOf('typescript', '.ts', '.mts', '.cts'),
-      ...idsOf('javascript', '.js', '.mjs', '.cjs'),
-      '.tsx': 'typescriptreact',
-      '.jsx': 'javascriptreact',
+      typescript: ['.ts', '.mts', '.cts'],
+      javascript: ['.js', '.mjs', '.cjs'],
+      typescriptreact: ['.tsx'],
+      javascriptreact: ['.jsx'],
     },
     markers: ['tsconfig.json', 'jsconfig.json', 'package.json'],
     servers: [
@@ -39,7 +41,7 @@ export const knownLanguages: readonly Language[] = [
   },
   {
     name: 'python',
-    extensions: idsOf('python', '.py', '.pyi'),
+    extensions: { python: ['.py', '.pyi'] },
     markers: ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'pyrightconfig.json'],
     servers: [
       { program: 'pyright-langserver', args: ['--stdio'] },
@@ -48,19 +50,19 @@ export const knownLanguages: readonly Language[] = [
   },
   {
     name: 'go',
-    extensions: idsOf('go', '.go'),
+    extensions: { go: ['.go'] },
     markers: ['go.mod', 'go.work'],
     servers: [{ program: 'gopls', args: [] }],
   },
   {
     name: 'rust',
-    extensions: idsOf('rust', '.rs'),
+    extensions: { rust: ['.rs'] },
     markers: ['Cargo.toml'],
     servers: [{ program: 'rust-analyzer', args: [], writes: true }],
   },
   {
     name: 'c',
-    extensions: { ...idsOf('c', '.c', '.h'), ...idsOf('cpp', '.cc', '.cpp', '.cxx', '.hh', '.hpp', '.hxx') },
+    extensions: { c: ['.c', '.h'], cpp: ['.cc', '.cpp', '.cxx', '.hh', '.hpp', '.hxx'] },
     markers: ['compile_commands.json', 'compile_flags.txt', 'CMakeLists.txt', '.clangd'],
     servers: [
       { program: 'clangd', args: ['--background-index=false', '--use-dirty-headers', '--log=error'], onlyReads: true },
@@ -68,32 +70,23 @@ export const knownLanguages: readonly Language[] = [
   },
   {
     name: 'shell',
-    extensions: idsOf('shellscript', '.sh', '.bash'),
+    extensions: { shellscript: ['.sh', '.bash'] },
     markers: [],
     servers: [{ program: 'bash-language-server', args: ['start'], onlyReads: true }],
   },
-  {
-    name: 'json',
-    extensions: { '.json': 'json', '.jsonc': 'jsonc' },
-    markers: [],
-    servers: [{ program: 'vscode-json-language-server', args: ['--stdio'], onlyReads: true }],
-  },
-  {
-    name: 'html',
-    extensions: idsOf('html', '.html', '.htm'),
-    markers: [],
-    servers: [{ program: 'vscode-html-language-server', args: ['--stdio'], onlyReads: true }],
-  },
-  {
-    name: 'css',
-    extensions: { '.css': 'css', '.scss': 'scss', '.less': 'less' },
-    markers: [],
-    servers: [{ program: 'vscode-css-language-server', args: ['--stdio'], onlyReads: true }],
-  },
+  vscodeLanguage('json', { json: ['.json'], jsonc: ['.jsonc'] }),
+  vscodeLanguage('html', { html: ['.html', '.htm'] }),
+  vscodeLanguage('css', { css: ['.css'], scss: ['.scss'], less: ['.less'] }),
 ];
 
-function idsOf(id: string, ...extensions: string[]): Record<string, string> {
-  return Object.fromEntries(extensions.map((extension) => [extension, id]));
+function vscodeLanguage(name: string, extensions: Language['extensions']): Language {
+  const server = { program: `vscode-${name}-language-server`, args: ['--stdio'], onlyReads: true } as const;
+  return { name, extensions, markers: [], servers: [server] };
+}
+
+/** The protocol's name for the language of a file; `undefined` for a file of other languages. */
+export function languageIdOf({ extensions }: Language, path: string): string | undefined {
+  return Object.keys(extensions).find((id) => extensions[id]?.includes(extname(path)));
 }
 
 /** One entry of the setting `languages`: a server of the user's own, or `false` for none. */
@@ -107,13 +100,12 @@ export function languagesOf(settings: Readonly<Record<string, LanguageSetting>>)
   const own = Object.entries(settings).flatMap(([name, setting]): Language[] => {
     if (setting === false) return [];
     const base = knownLanguages.find((language) => language.name === name);
-    const extensions = setting.extensions ? idsOf(name, ...setting.extensions.map(withDot)) : (base?.extensions ?? {});
+    const extensions = setting.extensions
+      ? { [name]: setting.extensions.map((each) => (each.startsWith('.') ? each : `.${each}`)) }
+      : (base?.extensions ?? {});
     const server = { program: setting.command, args: setting.args ?? [], writes: true } as const;
-    return [{ name, extensions, markers: base?.markers ?? [], servers: [server] }];
+    // A language that only the settings know counts in every project.
+    return [{ name, extensions, markers: base?.markers ?? ['.'], servers: [server] }];
   });
   return [...own, ...known];
-}
-
-function withDot(extension: string): string {
-  return extension.startsWith('.') ? extension : `.${extension}`;
 }

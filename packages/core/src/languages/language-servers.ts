@@ -1,16 +1,16 @@
-import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { secrecyOf } from '../files/access/protected-paths.js';
 import { sensitivityOf } from '../files/access/sensitive-files.js';
 import { isWithin, type Workspace } from '../files/workspace.js';
+import { visibleText } from '../text/visible-text.js';
 import type { ChangeCheck, ChangeChecks, CheckedChange } from '../tools/file-change-tool.js';
-import { type LanguageSetting, languagesOf } from './known-languages.js';
+import { type LanguageSetting, languageIdOf, languagesOf } from './known-languages.js';
 import type { CheckResult, LanguageServer } from './language-server.js';
 import { describeProblems, type Problem } from './problem.js';
-import { ServerSlot, type ServerState, type SlotOptions } from './server-slot.js';
+import { ServerSlot, type SlotOptions } from './server-slot.js';
 
 export interface LanguageServersOptions extends Omit<SlotOptions, 'idleMs'> {
   workspace: Pick<Workspace, 'roots' | 'root' | 'display'>;
@@ -20,36 +20,34 @@ export interface LanguageServersOptions extends Omit<SlotOptions, 'idleMs'> {
   idleMs?: number;
 }
 
-/** One line of `lathe doctor`. */
-export interface LanguageStatus {
-  language: string;
-  /** The program and its arguments; empty when none was found. */
-  command: string;
-  state: ServerState;
-}
+/** One line of `lathe doctor`; `command` is the program with its arguments. */
+export type LanguageStatus = { language: string } & (
+  | { status: 'missing'; reason: string }
+  | { status: 'failed'; command: string; reason: string }
+  | { status: 'ready'; command: string; startMs: number }
+);
 
 const usualWaitMs = 1_500;
 const usualIdleMs = 600_000;
-/** A server that was late so often is not waited for: what it finds comes with the next result. */
+/** A server with more unfinished checks than this is not waited for: what it finds comes with the next result. */
 const patience = 3;
 /** Checks that wait for one server. */
 const maxWaiting = 8;
 
-/** Problems of an earlier change that no result has named yet. */
-interface Late {
+/** A check that was not done in time, and whose problems no result has named yet. */
+interface LateCheck {
   slot: ServerSlot;
-  /** The file that was changed. */
-  name: string;
-  problems: Problem[];
+  path: string;
+  work: Promise<CheckResult>;
 }
 
 /** The language servers of a workspace. Nothing runs before the first change of a file of a language. */
 export class LanguageServers implements ChangeChecks {
   readonly #options: LanguageServersOptions;
   readonly #slots: readonly ServerSlot[];
-  #late: Late[] = [];
-  readonly #delays = new Map<ServerSlot, number>();
-  readonly #reported = new Set<string>();
+  #late: LateCheck[] = [];
+  /** Languages whose failure was named. */
+  readonly #named = new Set<string>();
 
   constructor(options: LanguageServersOptions) {
     this.#options = options;
@@ -58,31 +56,36 @@ export class LanguageServers implements ChangeChecks {
   }
 
   begin(change: CheckedChange): ChangeCheck | undefined {
-    const slot = this.#slotFor(change.path);
+    const { path } = change;
+    const slot = this.#slotFor(path);
     if (slot === undefined) return undefined;
-    if (!slot.canServe(change.path)) return this.#failureOf(slot);
-    if (slot.waiting >= maxWaiting) return saying(`Not checked: the ${slot.language.name} server is too slow.`);
-    const { written, settle } = pendingWrite();
-    const work = slot.use(change.path, (server) => server.check(change, written));
+    if (slot.waiting >= maxWaiting) {
+      const text = `Not checked: the ${slot.language.name} server is too slow.`;
+      return { report: async () => text, cancel: () => {} };
+    }
+    const writing: { settle?: (isWritten: boolean) => void } = {};
+    const written = new Promise<boolean>((resolve) => {
+      writing.settle = resolve;
+    });
+    const work = slot.use(path, (server) => server.check(change, written));
     work.catch(() => undefined);
     return {
-      report: async (signal) => {
-        settle(true);
-        return this.#report(slot, change, work, signal);
+      report: (signal) => {
+        writing.settle?.(true);
+        return this.#report({ slot, path, work }, signal);
       },
-      cancel: () => settle(false),
+      cancel: () => writing.settle?.(false),
     };
   }
 
   /** Whether a server is there for a language of the project. */
   isAvailable(): boolean {
-    return this.#projectSlots().some((slot) => slot.canServe(this.#options.workspace.root));
+    return this.#projectSlots().some((slot) => 'found' in slot.find(this.#options.workspace.root));
   }
 
   /** Does something with the server of a file; `undefined` when there is none. */
   use<T>(path: string, work: (server: LanguageServer) => Promise<T>): Promise<T> | undefined {
-    const slot = this.#slotFor(path);
-    return slot?.canServe(path) ? slot.use(path, work) : undefined;
+    return this.#slotFor(path)?.use(path, work);
   }
 
   /** Whether a file belongs to the workspace, so that its place may be named. */
@@ -99,19 +102,27 @@ export class LanguageServers implements ChangeChecks {
     return secrecyOf(real) === undefined && sensitivityOf(real) === undefined ? real : undefined;
   }
 
+  /** How a path is shown, on one line whatever is in it. */
   display(path: string): string {
-    return this.#options.workspace.display(path);
+    return visibleText(this.#options.workspace.display(path)).replaceAll('\n', ' ');
   }
 
   /** The servers for the languages of the project; starts those that were found. */
   async status(): Promise<LanguageStatus[]> {
     const { root } = this.#options.workspace;
     return Promise.all(
-      this.#projectSlots().map(async (slot) => {
+      this.#projectSlots().map(async (slot): Promise<LanguageStatus> => {
+        const language = slot.language.name;
         const search = slot.find(root);
-        if ('found' in search) await slot.use(root, async () => undefined).catch(() => undefined);
-        const command = 'found' in search ? search.found.argv.join(' ') : '';
-        return { language: slot.language.name, command, state: slot.state };
+        if ('missing' in search) return { language, status: 'missing', reason: search.missing };
+        const command = search.found.argv.join(' ');
+        const begin = performance.now();
+        try {
+          await slot.use(root, async () => undefined);
+          return { language, status: 'ready', command, startMs: Math.round(performance.now() - begin) };
+        } catch (error) {
+          return { language, status: 'failed', command, reason: messageOf(error) };
+        }
       }),
     );
   }
@@ -120,9 +131,11 @@ export class LanguageServers implements ChangeChecks {
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
+  /** The slot of a file of the workspace, if a server is installed for it. */
   #slotFor(path: string): ServerSlot | undefined {
     if (!this.isInside(path)) return undefined;
-    return this.#slots.find(({ language }) => Object.hasOwn(language.extensions, extname(path)));
+    const slot = this.#slots.find(({ language }) => languageIdOf(language, path) !== undefined);
+    return slot && 'found' in slot.find(path) ? slot : undefined;
   }
 
   /** Those of the languages that files in the roots say the project is written in. */
@@ -132,88 +145,63 @@ export class LanguageServers implements ChangeChecks {
     return this.#slots.filter(({ language }) => language.markers.some(isThere));
   }
 
-  async #report(
-    slot: ServerSlot,
-    { path }: CheckedChange,
-    work: Promise<CheckResult>,
-    signal: AbortSignal,
-  ): Promise<string> {
+  async #report(check: LateCheck, signal: AbortSignal): Promise<string> {
+    const { slot, work } = check;
     const { name } = slot.language;
-    const delays = this.#delays.get(slot) ?? 0;
-    const outcome = await within(work, delays < patience ? (this.#options.waitMs ?? usualWaitMs) : 0, signal);
-    if (outcome.status === 'failed') return this.#failure(slot, outcome.reason);
-    if (outcome.status === 'late') {
-      this.#delays.set(slot, delays + 1);
-      void work.then((result) => this.#keep(slot, path, result)).catch(() => undefined);
-      return `Not checked yet: the ${name} server is still at work; the result of the next change will say.`;
+    const { waitMs = usualWaitMs } = this.#options;
+    try {
+      const result = await within(work, slot.waiting > patience ? 0 : waitMs, signal);
+      if (result === undefined) {
+        this.#late.push(check);
+        return `Not checked yet: the ${name} server is still at work; the result of the next change will say.`;
+      }
+      this.#named.delete(name);
+      return [...(await this.#describeLate(slot, result)), ...this.#describe('New problems', result.found)].join('\n');
+    } catch (error) {
+      if (this.#named.has(name)) return '';
+      this.#named.add(name);
+      return `Not checked: the ${name} server failed (${messageOf(error).slice(0, 200)}).`;
     }
-    this.#delays.delete(slot);
-    const late = this.#takeLate(slot, outcome.result);
-    const lines = late.flatMap((each) =>
-      this.#describe(`New problems since the earlier change of ${each.name}`, each.problems),
-    );
-    return [...lines, ...this.#describe('New problems', outcome.result.found)].join('\n');
   }
 
-  #keep(slot: ServerSlot, path: string, { found }: CheckResult): void {
-    this.#delays.delete(slot);
-    if (found.length > 0) this.#late.push({ slot, name: this.display(path), problems: found });
-  }
-
-  /** The problems that nobody has heard of yet, without those that are gone by now. */
-  #takeLate(slot: ServerSlot, { found, now }: CheckResult): Late[] {
-    const due = this.#late.filter((each) => each.slot === slot);
-    this.#late = this.#late.filter((each) => each.slot !== slot);
-    return due.map((each) => ({
-      ...each,
-      problems: each.problems.flatMap((problem) => {
-        const isSame = ({ code, message }: Problem) => code === problem.code && message === problem.message;
-        return now.get(problem.path)?.find((other) => isSame(other) && !found.includes(other)) ?? [];
-      }),
-    }));
+  /** The problems of earlier changes that nobody has heard of yet, without those that are gone by now. */
+  async #describeLate(slot: ServerSlot, { found, now }: CheckResult): Promise<string[]> {
+    const due = this.#late.filter((check) => check.slot === slot);
+    this.#late = this.#late.filter((check) => check.slot !== slot);
+    const lines: string[] = [];
+    for (const { path, work } of due) {
+      // Done, because checks of one server happen one after another; a failed one was followed by a pause.
+      const earlier = await work.catch(() => undefined);
+      const left = earlier?.found.flatMap(({ path: file, code, message }): Problem[] => {
+        const isSame = (problem: Problem) => problem.code === code && problem.message === message;
+        return (
+          now
+            .get(file)
+            ?.filter((problem) => isSame(problem) && !found.includes(problem))
+            .slice(0, 1) ?? []
+        );
+      });
+      lines.push(...this.#describe(`New problems since the earlier change of ${this.display(path)}`, left ?? []));
+    }
+    return lines;
   }
 
   #describe(title: string, problems: readonly Problem[]): string[] {
-    return describeProblems(title, problems, (path) => this.#options.workspace.display(path));
-  }
-
-  /** A server that does not start, or is given a pause after a failure: named once, with the reason. */
-  #failureOf(slot: ServerSlot): ChangeCheck | undefined {
-    const { state } = slot;
-    if (state.status !== 'failed') return undefined;
-    return saying(this.#failure(slot, state.reason));
-  }
-
-  #failure({ language: { name } }: ServerSlot, reason: string): string {
-    if (this.#reported.has(name)) return '';
-    this.#reported.add(name);
-    return `Not checked: the ${name} server failed (${reason.slice(0, 200)}).`;
+    return describeProblems(title, problems, (path) => this.display(path));
   }
 }
 
-function saying(text: string): ChangeCheck | undefined {
-  return text === '' ? undefined : { report: async () => text, cancel: () => {} };
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
-type Outcome = { status: 'done'; result: CheckResult } | { status: 'failed'; reason: string } | { status: 'late' };
-
-/** Settles when the file is written, or with false when it is not. */
-function pendingWrite() {
-  const events = new EventEmitter();
-  const written = once(events, 'settled').then(([isWritten]) => isWritten === true);
-  return { written, settle: (isWritten: boolean) => void events.emit('settled', isWritten) };
-}
-
-async function within(work: Promise<CheckResult>, ms: number, signal: AbortSignal): Promise<Outcome> {
+/** What the work results in, or `undefined` when it takes longer. */
+async function within<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T | undefined> {
   const pause = new AbortController();
   const late = wait(ms, undefined, { signal: AbortSignal.any([signal, pause.signal]) }).catch(() => undefined);
-  const outcome = await Promise.race<Outcome>([
-    work.then(
-      (result) => ({ status: 'done', result }),
-      (error: unknown) => ({ status: 'failed', reason: error instanceof Error ? error.message : String(error) }),
-    ),
-    late.then(() => ({ status: 'late' })),
-  ]);
-  pause.abort();
-  return outcome;
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    pause.abort();
+  }
 }

@@ -1,5 +1,6 @@
 import { diffLines, type LineEdit } from '../text/line-diff.js';
 import type { Problem } from './problem.js';
+import { linesOf } from './protocol.js';
 
 /** The problems of each file that is known, by path. */
 export type ProblemsByFile = ReadonlyMap<string, readonly Problem[]>;
@@ -18,7 +19,7 @@ export interface TextChanged {
  */
 export async function newProblems(old: ProblemsByFile, now: ProblemsByFile, change: TextChanged): Promise<Problem[]> {
   const { path, before, after } = change;
-  const edits = before === null ? [] : await diffLines(before.split('\n'), after.split('\n'));
+  const edits = before === null ? [] : await diffLines(linesOf(before), linesOf(after));
   const found: Problem[] = [];
   for (const [file, problems] of now) {
     const isChanged = file === path;

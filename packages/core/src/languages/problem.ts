@@ -1,5 +1,6 @@
 import type { Diagnostic } from 'vscode-languageserver-protocol';
 import { sanitizeDescription } from '../text/sanitize-definition.js';
+import { field } from './protocol.js';
 
 /** An error or a warning in a file, as a server reports it. */
 export interface Problem {
@@ -48,11 +49,6 @@ function isDiagnostic(entry: unknown): entry is Diagnostic {
   const message = field(entry, 'message');
   const isPosition = [field(start, 'line'), field(start, 'character')].every((each) => Number.isSafeInteger(each));
   return isPosition && (typeof message === 'string' || typeof field(message, 'value') === 'string');
-}
-
-/** A member of something that came from outside. */
-export function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 const maxShown = 20;

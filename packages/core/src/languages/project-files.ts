@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, sep } from 'node:path';
 import type { Visibility } from '../files/access/visibility.js';
 import { readSmallText } from './read-small-text.js';
 
@@ -28,13 +28,13 @@ export class ProjectFiles {
   readonly #words = new Map<string, ReadonlySet<string>>();
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #touched = new Set<string>();
-  readonly #ready: Promise<void>;
+  readonly #ready: Promise<unknown>;
   #isClosed = false;
 
   constructor(roots: readonly string[], extensions: readonly string[], visibility: Visibility) {
     this.#extensions = new Set(extensions);
     this.#visibility = visibility;
-    this.#ready = this.#scanAll(roots);
+    this.#ready = this.#scan(roots);
   }
 
   /** Files that import `path`, or import a file that does, nearest first. */
@@ -70,7 +70,7 @@ export class ProjectFiles {
   async #lookAt(path: string): Promise<FileChange[]> {
     const isKnown = this.#words.has(path);
     const info = await stat(path).catch(() => undefined);
-    if (info?.isDirectory()) return this.#watchers.has(path) ? [] : this.#scan(path);
+    if (info?.isDirectory()) return this.#watchers.has(path) ? [] : this.#scan([path]);
     if (info === undefined) {
       this.#words.delete(path);
       return isKnown ? [{ path, type: deleted }] : [];
@@ -80,13 +80,9 @@ export class ProjectFiles {
     return [{ path, type: isKnown ? changed : created }];
   }
 
-  async #scanAll(roots: readonly string[]): Promise<void> {
-    for (const root of roots) await this.#scan(root);
-  }
-
-  /** Adds a directory and all below it; returns its files as created ones. */
-  async #scan(directory: string): Promise<FileChange[]> {
-    const pending = [directory];
+  /** Adds directories and all below them; returns their files as created ones. */
+  async #scan(directories: readonly string[]): Promise<FileChange[]> {
+    const pending = [...directories];
     const all: FileChange[] = [];
     for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
       if (this.#isClosed || this.#words.size >= maxFiles || !this.#mayEnter(next)) continue;
@@ -144,9 +140,6 @@ function importedWords(text: string): string[] {
 /** What an import of the file may call it. */
 function namesOf(path: string): string[] {
   const [name = ''] = basename(path).split('.', 1);
-  if (!['index', '__init__', 'mod', 'lib', 'main'].includes(name)) return [name];
-  const [parent, above, top] = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))].map((each) =>
-    basename(each),
-  );
-  return [name, parent ?? '', above ?? '', top ?? ''].filter((each) => each !== '');
+  const folders = ['index', '__init__', 'mod', 'lib', 'main'].includes(name) ? dirname(path).split(sep).slice(-3) : [];
+  return [name, ...folders].filter((each) => each !== '');
 }

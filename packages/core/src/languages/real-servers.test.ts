@@ -5,7 +5,6 @@ import { languageWorld } from '../../../../testing/language-world.js';
 import { isLong } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { installedServers, pathWith, typescript7 } from '../../../../testing/real-language-servers.js';
-import { navigate } from './navigate.js';
 
 const tsFiles = {
   'tsconfig.json': '{"compilerOptions":{"strict":true,"noEmit":true,"module":"nodenext","types":[]}}',
@@ -101,6 +100,6 @@ test.skipIf(!hasProgram('clangd'))('clangd reports what a header breaks', { time
 test.skipIf(!hasProgram('pylsp'))('pylsp finds a definition', { timeout: 120_000 }, async () => {
   const world = languageWorld({ 'a.py': 'def one():\n    return 1\n\n\none()\n' }, { path: pathWith('') });
   expect(await world.edit('a.py', 'return 1', 'return 2')).not.toContain('failed');
-  const request = { action: 'definition', path: world.fileOf('a.py'), line: 5, symbol: 'one' } as const;
-  expect(await navigate(world.servers, request)).toEqual({ type: 'text', text: 'a.py:1:5: def one():' });
+  const request = { action: 'definition', file_path: world.fileOf('a.py'), line: 5, symbol: 'one' } as const;
+  expect(await world.navigate(request)).toBe('a.py:1:5: def one():');
 });

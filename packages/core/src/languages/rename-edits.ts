@@ -1,12 +1,6 @@
 import { ToolError } from '../contract/errors.js';
-import { pathOf } from './file-uri.js';
-import { field } from './problem.js';
-
-interface Edit {
-  start: number;
-  end: number;
-  newText: string;
-}
+import { visibleText } from '../text/visible-text.js';
+import { field, pathOf } from './protocol.js';
 
 const maxFiles = 200;
 
@@ -15,17 +9,18 @@ export function renameEdits(
   answer: unknown,
   isInside: (path: string) => boolean,
 ): ReadonlyMap<string, (text: string) => string> {
-  const byFile = listsIn(answer);
-  if (byFile.length === 0) throw new ToolError('execution_failed', 'This cannot be renamed.');
-  if (byFile.length > maxFiles) throw new ToolError('execution_failed', `The rename is in over ${maxFiles} files.`);
-  return new Map(
-    byFile.map(([uri, edits]) => {
-      const path = pathOf(uri);
-      if (path === undefined || !isInside(path))
-        throw new ToolError('execution_failed', `The rename would change ${String(uri)}, outside the workspace.`);
-      return [path, (text: string) => applied(text, edits)];
-    }),
-  );
+  const lists = listsIn(answer);
+  if (lists.length === 0) throw refusal('This cannot be renamed.');
+  if (lists.length > maxFiles) throw refusal(`The rename is in over ${maxFiles} files.`);
+  const files = new Map<string, (text: string) => string>();
+  for (const [uri, edits] of lists) {
+    const path = pathOf(uri);
+    if (path === undefined || !isInside(path))
+      throw refusal(`The rename would change ${visibleText(String(uri))}, outside the workspace.`);
+    if (files.has(path)) throw refusal(`The rename would change ${visibleText(path)} twice.`);
+    files.set(path, (text) => applied(text, edits));
+  }
+  return files;
 }
 
 function listsIn(answer: unknown): [uri: unknown, edits: readonly unknown[]][] {
@@ -36,37 +31,37 @@ function listsIn(answer: unknown): [uri: unknown, edits: readonly unknown[]][] {
     );
   return listed.map((entry: unknown) => {
     const edits = field(entry, 'edits');
-    if (!Array.isArray(edits)) throw new ToolError('execution_failed', 'The rename would also move files.');
+    if (!Array.isArray(edits)) throw refusal('The rename would also move files.');
     return [field(field(entry, 'textDocument'), 'uri'), edits];
   });
 }
 
 /** The text with all edits made, from the end so that earlier places stay right. */
 function applied(text: string, edits: readonly unknown[]): string {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  const ends = [...text.matchAll(/\r\n|\r|\n|$/g)];
+  const starts = [0, ...ends.map(({ 0: lineBreak, index }) => index + lineBreak.length)];
   const offsetOf = (position: unknown): number => {
     const [line, character] = [Number(field(position, 'line')), Number(field(position, 'character'))];
-    const start = starts[line];
-    const end = starts[line + 1] ?? text.length + 1;
-    if (start === undefined || !(character >= 0) || start + character >= end) throw mismatch();
-    return start + character;
+    const offset = (starts[line] ?? Number.NaN) + character;
+    return character >= 0 && offset <= (ends[line]?.index ?? -1) ? offset : Number.NaN;
   };
-  const all = edits.map((edit): Edit => {
-    const [range, newText] = [field(edit, 'range'), field(edit, 'newText')];
-    if (typeof newText !== 'string') throw mismatch();
-    return { start: offsetOf(field(range, 'start')), end: offsetOf(field(range, 'end')), newText };
-  });
+  const ordered = edits
+    .map((edit) => {
+      const [range, newText] = [field(edit, 'range'), field(edit, 'newText')];
+      return { start: offsetOf(field(range, 'start')), end: offsetOf(field(range, 'end')), newText };
+    })
+    .sort((a, b) => b.start - a.start);
   let result = text;
-  let last = Number.POSITIVE_INFINITY;
-  for (const { start, end, newText } of all.sort((a, b) => b.start - a.start)) {
-    if (start > end || end > last) throw mismatch();
+  let last = text.length;
+  for (const { start, end, newText } of ordered) {
+    if (typeof newText !== 'string' || !(start <= end && end <= last))
+      throw refusal('The rename does not fit the file as it is now. Try again.');
     result = result.slice(0, start) + newText + result.slice(end);
     last = start;
   }
   return result;
 }
 
-function mismatch(): ToolError {
-  return new ToolError('execution_failed', 'The rename does not fit the file as it is now. Try again.');
+function refusal(message: string): ToolError {
+  return new ToolError('execution_failed', message);
 }

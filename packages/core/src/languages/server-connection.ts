@@ -8,8 +8,7 @@ import {
 import { OutputRing } from '../process/run/captured-output.js';
 import type { ContainedProgram, ProgramExit } from '../process/run/contained-program.js';
 import { plainText } from '../text/visible-text.js';
-import { foldersOf } from './file-uri.js';
-import { field } from './problem.js';
+import { field, foldersOf } from './protocol.js';
 
 /** A server that sends more than this without completing a message, or leaves more unread, is ended. */
 const maxPendingMegabytes = 32;
@@ -21,101 +20,71 @@ const requestMs = 60_000;
 /** Between the end of a server's output and its exit. */
 const exitMs = 300;
 
-/** What a server may ask of us, and the answer, which changes nothing. Everything else is refused. */
+/** What a server may ask of us and needs more than `null` for an answer. Nothing it asks for has an effect. */
 const answers: Readonly<Record<string, (params: unknown, roots: readonly string[]) => unknown>> = {
-  'workspace/configuration': (params) => itemsOf(params).map(() => null),
+  'workspace/configuration': (params) => {
+    const items = field(params, 'items');
+    return Array.isArray(items) ? items.slice(0, 100).map(() => null) : [];
+  },
   'workspace/workspaceFolders': (_params, roots) => foldersOf(roots),
   'workspace/applyEdit': () => ({ applied: false, failureReason: 'Only Lathe changes files.' }),
-  'window/showMessageRequest': () => null,
   'window/showDocument': () => ({ success: false }),
-  'window/workDoneProgress/create': () => null,
-  'client/registerCapability': () => null,
-  'client/unregisterCapability': () => null,
-  'workspace/diagnostic/refresh': () => null,
 };
 
-/**
- * JSON-RPC with one server over the streams of its program. Sizes and times are bounded; what it asks for has no effect.
- * Loaded when a server starts, because it brings the library of the protocol.
- */
+/** JSON-RPC with one server over the streams of its program. Sizes and times are bounded. */
 export class ServerConnection {
+  /** Why it is over; settles when all its processes are gone. */
+  readonly ended: Promise<string>;
+  isOver = false;
   readonly #program: ContainedProgram;
   readonly #rpc: MessageConnection;
   readonly #stderr = new OutputRing(2_000, 8_000);
-  readonly #ended: Promise<string>;
   #end: (reason: string) => void = () => {};
   #pending = 0;
   #window = 0;
-  #isOver = false;
 
-  constructor(program: ContainedProgram, roots: readonly string[]) {
+  /** `hear` gets every message of the server that has a method, in order. */
+  constructor(program: ContainedProgram, roots: readonly string[], hear: (method: unknown, params: unknown) => void) {
     this.#program = program;
-    const reader = new StreamMessageReader(program.stdout);
-    const rpc = createMessageConnection(reader, new StreamMessageWriter(program.stdin));
-    this.#rpc = rpc;
-    this.#ended = new Promise((resolve) => {
+    this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+    const reader = new StreamMessageReader(program.stdout);
+    const listen = reader.listen.bind(reader);
+    reader.listen = (callback) =>
+      listen((message) => {
+        this.#pending = 0;
+        hear(field(message, 'method'), field(message, 'params'));
+        callback(message);
+      });
+    this.#rpc = createMessageConnection(reader, new StreamMessageWriter(program.stdin));
     // Counted before the reader sees the bytes; a message that completes sets the count back.
     program.stdout.on('data', (chunk: Buffer) => this.#count(chunk.length));
     program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
-    rpc.onRequest((method, params) => {
-      this.#pending = 0;
-      if (method === 'window/workDoneProgress/create') this.onProgress(field(params, 'token'), 'begin');
-      const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
-      if (answer === undefined) throw new Error(`${method} is not supported`);
-      return answer(params, roots);
-    });
-    rpc.onNotification(() => {
-      this.#pending = 0;
-    });
-    rpc.onError(() => {});
+    this.#rpc.onRequest((method, params) => (Object.hasOwn(answers, method) ? answers[method]?.(params, roots) : null));
+    this.#rpc.onError(() => {});
     const exited = program.exited.then((exit) => this.close(`it ${exitText(exit)}`));
     // A server that exits closes its output first.
-    rpc.onClose(() => void Promise.race([exited, wait(exitMs)]).then(() => this.close('it closed its output')));
+    this.#rpc.onClose(() => void Promise.race([exited, wait(exitMs)]).then(() => this.close('it closed its output')));
     program.unref();
-    rpc.listen();
-  }
-
-  /** Why it is over; settles when all its processes are gone. */
-  get ended(): Promise<string> {
-    return this.#ended;
-  }
-
-  /** The server began or ended a piece of work; one that is announced will begin. */
-  onProgress: (token: unknown, kind: unknown) => void = () => {};
-
-  onNotification(method: string, listener: (params: unknown) => void): void {
-    this.#rpc.onNotification(method, (params: unknown) => {
-      this.#pending = 0;
-      listener(params);
-    });
+    this.#rpc.listen();
   }
 
   notify(method: string, params: object): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (this.#program.stdin.writableLength > maxPendingMegabytes << 20) this.close('it does not read its input');
     else void this.#rpc.sendNotification(method, params).catch(() => undefined);
   }
 
   /** Rejects when the server refuses, or when the connection ends. A server that does not answer in time is ended. */
   async request(method: string, params: object): Promise<unknown> {
-    if (this.#isOver) throw new Error(await this.#ended);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        this.close(`it did not answer ${method} within ${requestMs / 1000} s`);
-        reject(new Error('late'));
-      }, requestMs);
-    });
+    const late = () => this.close(`it did not answer ${method} within ${requestMs / 1000} s`);
+    const timer = setTimeout(late, requestMs);
     try {
-      const answer: unknown = await Promise.race([this.#rpc.sendRequest(method, params), late]);
-      this.#pending = 0;
-      return answer;
+      return await this.#rpc.sendRequest(method, params);
     } catch (error) {
       // The end of the connection rejects what was asked, but does not say why it ended.
-      if (this.#isOver) throw new Error(await this.#ended, { cause: error });
-      throw error;
+      throw this.isOver ? new Error(await this.ended, { cause: error }) : error;
     } finally {
       clearTimeout(timer);
     }
@@ -123,13 +92,14 @@ export class ServerConnection {
 
   /** Ends the server with all its processes; with the last words it printed, if it failed. */
   close(reason: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.#rpc.dispose();
-    void this.#program.end().finally(() => {
+    const finish = () => {
       const said = plainText(this.#stderr.end(600).toString('utf8')).trim();
       this.#end(said === '' ? reason : `${reason}. It said: ${said}`);
-    });
+    };
+    void this.#program.end().then(finish, finish);
   }
 
   #count(bytes: number): void {
@@ -144,13 +114,8 @@ export class ServerConnection {
 
   #startWindow(): void {
     this.#window = 0;
-    if (!this.#isOver) this.#program.stdout.resume();
+    if (!this.isOver) this.#program.stdout.resume();
   }
-}
-
-function itemsOf(params: unknown): readonly unknown[] {
-  const items = field(params, 'items');
-  return Array.isArray(items) ? items.slice(0, 100) : [];
 }
 
 function exitText(exit: ProgramExit): string {

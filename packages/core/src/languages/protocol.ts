@@ -19,3 +19,13 @@ export function pathOf(uri: unknown): string | undefined {
 export function foldersOf(roots: readonly string[]): { uri: string; name: string }[] {
   return roots.map((root) => ({ uri: uriOf(root), name: basename(root) || root }));
 }
+
+/** The lines of a text as the protocol counts them. */
+export function linesOf(text: string): string[] {
+  return text.split(/\r\n|\r|\n/);
+}
+
+/** A member of something that came from outside. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
