@@ -19,7 +19,8 @@ await bundleCore();
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
 const outdir = join(root, 'packages/cli/dist');
 for (const stale of ['chunks', 'main.js']) rmSync(join(outdir, stale), { recursive: true, force: true });
-/** `import text from './x?raw'` is the text of the file, as in Vite. */
+const ownFiles = directImports(join(root, 'packages'));
+/** `import text from './x?raw'` is the text of the file, as in Vite. A script for browsers comes with what it imports. */
 const rawFiles = {
   name: 'raw',
   setup({ onResolve, onLoad }) {
@@ -27,9 +28,27 @@ const rawFiles = {
       path: join(resolveDir, path.replace(/\?raw$/, '')),
       namespace: 'raw',
     }));
-    onLoad({ filter: /./, namespace: 'raw' }, ({ path }) => ({ contents: readFileSync(path, 'utf8'), loader: 'text' }));
+    onLoad({ filter: /./, namespace: 'raw' }, async ({ path }) => ({
+      contents: path.endsWith('.client.js') ? await browserScript(path) : readFileSync(path, 'utf8'),
+      loader: 'text',
+    }));
   },
 };
+
+async function browserScript(path) {
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    plugins: [ownFiles],
+    logLevel: 'warning',
+  });
+  return outputFiles[0].text;
+}
+
 const { metafile } = await build({
   absWorkingDir: root,
   metafile: true,
@@ -57,7 +76,7 @@ const { metafile } = await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  plugins: [rawFiles, directImports(join(root, 'packages'))],
+  plugins: [rawFiles, ownFiles],
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);

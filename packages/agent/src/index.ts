@@ -30,6 +30,7 @@ export type { SideModels } from './page-answerer.js';
 export type { CallRecord, TurnRecord } from './session/record.js';
 export type { RewindPoint } from './session/rewind-points.js';
 export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
+export { recordOfCall } from './session/step-recorder.js';
 export { projectFolders, type Skill, skillFolders } from './skills/find-skills.js';
 export type { SkillSource } from './skills/skill-source.js';
 export type { BackgroundTask } from './subagents/background-tasks.js';

@@ -16,6 +16,14 @@ export interface ClientOptions {
   token?: string;
 }
 
+export interface EventOptions {
+  /** The last event that the reader has. */
+  after?: number;
+  signal?: AbortSignal;
+  /** Called when the connection is there, and when it was cut. */
+  onConnection?: (isConnected: boolean) => void;
+}
+
 /** The server rejected a request; `message` says why. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -114,14 +122,12 @@ export class LatheClient {
    * What happens in an open session, from the event after `after` (default: as far back as the server can). Connects again
    * after a cut. Ends after `session-end`, or when `signal` aborts.
    */
-  async *events(
-    id: string,
-    { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
-  ): AsyncGenerator<NumberedEvent> {
-    let last = after;
+  async *events(id: string, options: EventOptions = {}): AsyncGenerator<NumberedEvent> {
+    const { signal, onConnection } = options;
+    let last = options.after ?? 0;
     for (;;) {
       try {
-        for await (const event of this.#connect(id, last, signal)) {
+        for await (const event of this.#connect(id, last, options)) {
           last = event.id;
           yield event;
           if (event.type === 'session-end') return;
@@ -130,13 +136,15 @@ export class LatheClient {
         if (error instanceof ApiError) throw error;
       }
       if (signal?.aborted) return;
+      onConnection?.(false);
       await new Promise((resolve) => setTimeout(resolve, reconnectMs));
     }
   }
 
-  async *#connect(id: string, after: number, signal?: AbortSignal): AsyncGenerator<NumberedEvent> {
+  async *#connect(id: string, after: number, { signal, onConnection }: EventOptions): AsyncGenerator<NumberedEvent> {
     const headers = { 'last-event-id': String(after) };
     const { body } = await this.#fetch('GET', `/${id}/events`, { headers, ...(signal && { signal }) });
+    onConnection?.(true);
     let last = after;
     for await (const { id: number, data } of body ? sseEvents(body) : []) {
       last = Number(number || last);

@@ -14,5 +14,5 @@ export type {
   SessionSettings,
   SessionUsage,
 } from './api-types.js';
-export { ApiError, type ClientOptions, LatheClient } from './client.js';
+export { ApiError, type ClientOptions, type EventOptions, LatheClient } from './client.js';
 export { openApi } from './openapi.js';

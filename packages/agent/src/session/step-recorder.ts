@@ -26,7 +26,8 @@ export class StepRecorder {
   }
 }
 
-function recordOfCall(outcome: CallOutcome): CallRecord {
+/** What is kept of a call that has ended. */
+export function recordOfCall(outcome: Omit<CallOutcome, 'llmContent' | 'response'>): CallRecord {
   const { callId, status, description, startedAt, durationMs, returnDisplay } = outcome;
   const diff = typeof returnDisplay === 'object' && returnDisplay.type === 'file_diff' ? returnDisplay.fileDiff : '';
   return {
@@ -41,7 +42,7 @@ function recordOfCall(outcome: CallOutcome): CallRecord {
   };
 }
 
-function summarizeDecision({ verdict, decision }: CallOutcome): CallDecision {
+function summarizeDecision({ verdict, decision }: Pick<CallOutcome, 'verdict' | 'decision'>): CallDecision {
   if (verdict === undefined) return 'unjudged';
   if (verdict.verdict === 'deny') return 'denied';
   if (verdict.verdict === 'allow') return 'allowed';

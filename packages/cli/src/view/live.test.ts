@@ -119,12 +119,12 @@ test.skipIf(!hasBrowser)(
     expect(await page.locator('#details .added').allTextContents()).toContain('+bee');
     expect(await page.locator('#details .facts').innerText()).toMatch(/Decision\s+approved/);
     await page.keyboard.press('c');
-    expect(await page.locator('#charts figcaption').allTextContents()).toEqual([
+    expect(await page.locator('#dialog figcaption').allTextContents()).toEqual([
       'Tokens per turn',
       'Context',
       'Time by tool',
     ]);
-    expect(await page.locator('#charts').innerText()).toContain('2,500 in, 1,000 of them from the cache, 70 out');
+    expect(await page.locator('#dialog').innerText()).toContain('2,500 in, 1,000 of them from the cache, 70 out');
     expect(await violations(page)).toEqual([]);
     expect(await page.locator('#sessions [aria-current]').innerText()).toContain('write b.txt');
     expect(problems).toEqual([]);

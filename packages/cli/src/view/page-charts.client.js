@@ -1,59 +1,48 @@
-// Charts of a session as plain SVG, each with its figures in words for those who do not see it.
-import { byId, duration, make } from './page-dom.client.js';
+// Charts of a session, each with its figures in words for those who do not see it.
+import { drawKey, duration, make, paint, sumOf } from './page-dom.client.js';
 
-const [width, height] = [520, 120];
 /** More bars than this cannot be told apart; then each is the mean of several turns. */
 const maxBars = 130;
-
-function draw(name, attributes, text) {
-  const element = document.createElementNS(byId('svg').namespaceURI, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
+const maxTools = 8;
 
 const format = (value) => Math.round(value).toLocaleString('en');
 const cents = (value) => `$${(value / 100).toFixed(value < 1 ? 4 : 2)}`;
-const sum = (values) => values.reduce((all, each) => all + each, 0);
 
-function figure(title, words, ...content) {
+function figure(title, words, kind, content) {
   const element = make('figure');
-  const picture = draw('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${title}. ${words}` });
+  const picture = make('div', kind);
+  picture.role = 'img';
+  picture.ariaLabel = `${title}. ${words}`;
   picture.append(...content);
   element.append(make('figcaption', '', title), picture, make('p', '', words));
   return element;
 }
 
-function drawKey({ kind, label }) {
-  const key = make('small', kind, label);
-  key.prepend(make('span', 'dot'));
-  return key;
+/** `side`: `width` or `height`. */
+function drawBar(kind, side, share) {
+  const bar = paint(make('i'), kind);
+  bar.style[side] = `${share * 100}%`;
+  return bar;
 }
 
 /** Means of neighbours, so that no more than `maxBars` are left. */
-function bars(values) {
+function means(values) {
   const size = Math.ceil(values.length / maxBars);
   return Array.from({ length: Math.ceil(values.length / size) }, (_, index) => {
     const part = values.slice(index * size, (index + 1) * size);
-    return sum(part) / part.length;
+    return sumOf(part) / part.length;
   });
 }
 
-/** Bars from below, each series on top of the one before. */
-function columns(
-  series,
-  top = Math.max(...bars(series[0].values.map((_, at) => sum(series.map((s) => s.values[at]))))),
-) {
-  const heights = series.map(({ values }) => bars(values));
-  const step = width / Math.max(12, heights[0].length);
-  return heights.flatMap((each, order) =>
-    each.map((value, at) => {
-      const below = sum(heights.slice(0, order).map((lower) => lower[at]));
-      const [from, size] = [below, value].map((part) => (part / (top || 1)) * height);
-      const place = { x: at * step, y: height - from - size, width: Math.max(1, step - 1.5), height: size };
-      return draw('rect', { ...place, class: series[order].kind });
-    }),
-  );
+/** A column for each turn, in which each series is on top of the one before. */
+function columns(series, most) {
+  const heights = series.map(({ values }) => means(values));
+  const top = most ?? Math.max(...heights[0].map((_, at) => sumOf(heights.map((each) => each[at]))));
+  return heights[0].map((_, at) => {
+    const column = make('span');
+    column.append(...series.map(({ kind }, order) => drawBar(kind, 'height', heights[order][at] / (top || 1))));
+    return column;
+  });
 }
 
 function toolChart(rows) {
@@ -64,53 +53,41 @@ function toolChart(rows) {
     const known = times.get(name) ?? { kind, ms: 0 };
     times.set(name, { ...known, ms: known.ms + durationMs });
   }
-  const longest = [...times].sort(([, a], [, b]) => b.ms - a.ms).slice(0, 6);
+  const longest = [...times].sort(([, a], [, b]) => b.ms - a.ms).slice(0, maxTools);
   const most = longest[0]?.[1].ms || 1;
-  const content = longest.flatMap(([name, { kind, ms }], order) => {
-    const y = order * 20;
-    const size = (ms / most) * (width - 240);
-    return [
-      draw('text', { x: 0, y: y + 13 }, name.slice(0, 24)),
-      draw('rect', { x: 160, y: y + 3, width: Math.max(2, size), height: 13, class: kind }),
-      draw('text', { x: 168 + size, y: y + 13 }, duration(ms)),
-    ];
+  const content = longest.flatMap(([name, { kind, ms }]) => {
+    const bar = make('span');
+    bar.append(drawBar(kind, 'width', ms / most));
+    return [make('span', 'name', name), bar, make('span', 'took', duration(ms))];
   });
-  const words = longest.map(([name, { ms }]) => `${name} ${duration(ms)}`).join(', ');
-  const chart = figure('Time by tool', words, ...content);
-  // The picture already has them as text.
-  chart.lastChild.remove();
-  return chart;
+  const total = duration(sumOf(longest.map(([, { ms }]) => ms)));
+  return figure('Time by tool', `${total}, most of it in ${longest[0]?.[0]}`, 'times', content);
 }
 
 /** The charts that the rows have figures for. */
 export function drawCharts(rows, contextWindow) {
-  const turns = rows.filter(({ facts }) => facts.some(([label]) => label === 'Tokens in'));
+  const turns = rows.flatMap(({ spent }) => spent ?? []);
   if (turns.length === 0) return [make('p', '', 'There are no figures yet.')];
-  const values = (name) => turns.map(({ facts }) => Number(facts.find(([label]) => label === name)?.[1] ?? 0));
-  const [input, cached, output, cost] = ['Tokens in', 'From the cache', 'Tokens out', 'Cost in cents'].map(values);
+  const values = (name) => turns.map((spent) => spent[name] ?? 0);
+  const [input, cached, output, cost] = ['inputTokens', 'cachedInputTokens', 'outputTokens', 'cost'].map(values);
   const tokens = [
     { kind: 'read', label: 'in, from the cache', values: cached },
     { kind: 'answer', label: 'in, new', values: input.map((value, at) => value - cached[at]) },
     { kind: 'prompt', label: 'out', values: output },
   ];
-  const most = Math.max(...input);
-  const full = contextWindow
-    ? ` of ${format(contextWindow)} (${((input.at(-1) / contextWindow) * 100).toFixed(1)} %)`
-    : '';
-  const spent = sum(cost);
-  const words = `${format(sum(input))} in, ${format(sum(cached))} of them from the cache, ${format(sum(output))} out`;
-  const tokenChart = figure('Tokens per turn', `${turns.length} turns: ${words}`, ...columns(tokens));
-  tokenChart.append(...tokens.map(drawKey));
+  const [last, most] = [input.at(-1), Math.max(...input)];
+  const full = contextWindow ? ` of ${format(contextWindow)} (${((last / contextWindow) * 100).toFixed(1)} %)` : '';
+  const [all, old, written] = [input, cached, output].map((each) => format(sumOf(each)));
+  const words = `${turns.length} turns: ${all} in, ${old} of them from the cache, ${written} out`;
+  const tokenChart = figure('Tokens per turn', words, 'columns', columns(tokens));
+  tokenChart.append(...tokens.map(({ kind, label }) => drawKey('small', kind, label)));
+  const contextWords = `${format(last)} tokens${full} in the last request, at most ${format(most)}`;
+  const context = columns([{ kind: 'answer', values: input }], contextWindow || most);
+  const costs = columns([{ kind: 'command', values: cost }]);
   return [
     tokenChart,
-    ...(spent > 0
-      ? [figure('Cost per turn', `${cents(spent)} in all`, ...columns([{ kind: 'command', values: cost }]))]
-      : []),
-    figure(
-      'Context',
-      `${format(input.at(-1))} tokens${full} in the last request, at most ${format(most)}`,
-      ...columns([{ kind: 'answer', values: input }], contextWindow || most),
-    ),
+    ...(sumOf(cost) > 0 ? [figure('Cost per turn', `${cents(sumOf(cost))} in all`, 'columns', costs)] : []),
+    figure('Context', contextWords, 'columns', context),
     toolChart(rows),
   ];
 }

@@ -1,15 +1,26 @@
 // The live page: sessions, questions, the prompt box and the settings of the session.
-import { data, keys, redraw } from './page.client.js';
-import { ApiError, chosenSession, events, request, setFragment } from './page-connection.client.js';
+import { ApiError, LatheClient } from '@lathe/agent/client';
+import { data, keys, redraw, rows } from './page.client.js';
 import { byId, drawDiff, make } from './page-dom.client.js';
-import { addNote, applyEvent, reset, visible } from './page-events.client.js';
+import { PageRows, visible } from './page-rows.ts';
 
 const [prompt, cancel, status] = ['prompt', 'cancel', 'status'].map(byId);
+const timeline = new PageRows(rows, redraw);
 const questions = new Map();
+/** The token is in the fragment of the address, which browsers never send. */
+let client;
 let session;
 let stop = new AbortController();
 /** The question on the screen. */
 let asked;
+
+const fragment = () => new URLSearchParams(location.hash.slice(1));
+
+/** Keeps token and session in the address, so that a reload shows the same. */
+function setFragment(values) {
+  const next = new URLSearchParams({ ...Object.fromEntries(fragment()), ...values });
+  history.replaceState(null, '', `#${next}`);
+}
 
 const isAtWork = () => session?.status === 'working' || session?.status === 'waiting';
 
@@ -27,16 +38,10 @@ function setSession(next) {
   const before = session;
   session = next;
   const { id, title, cwd = '', model, notes = [], mode = '', effort = '' } = session;
-  Object.assign(data, {
-    id,
-    title: visible(title),
-    directory: visible(cwd),
-    model: visible(model),
-    notes: notes.map(visible),
-  });
-  const settings = { mode, model, effort };
+  const texts = { title: visible(title), directory: visible(cwd), model: visible(model) };
+  Object.assign(data, { id, ...texts, notes: notes.map(visible) });
   const hasChanged = ['id', 'mode', 'model', 'effort'].some((name) => before?.[name] !== session[name]);
-  if (hasChanged) for (const [name, value] of Object.entries(settings)) byId(name).value = value;
+  if (hasChanged) for (const [name, value] of Object.entries({ mode, model, effort })) byId(name).value = value;
   drawControls(session);
   redraw();
   if (before?.id !== id || before.status !== session.status || before.title !== title) void attempt(listSessions);
@@ -51,10 +56,10 @@ function drawControls({ mode = 'mode', model, effort = '', status: state }) {
 }
 
 async function listSessions() {
-  const { sessions } = await request('GET', '');
+  const sessions = await client.sessions();
   const items = sessions.map(({ id, title, status: state, updated }) => {
-    const [item, button] = [make('li'), make('button', state, visible(title) || 'New session')];
-    button.type = 'button';
+    const item = make('li');
+    const button = makeButton(visible(title) || 'New session', () => attempt(() => show(id)), state);
     button.dataset.id = id;
     if (id === session?.id) button.setAttribute('aria-current', 'true');
     button.append(make('small', '', `${state} · ${new Date(updated).toLocaleString()}`));
@@ -71,13 +76,13 @@ async function show(id) {
   stop.abort();
   stop = new AbortController();
   const own = stop.signal;
-  const opened = await request('POST', `/${id}/open`);
-  const known = await request('GET', `/${id}/messages`);
+  const opened = await client.openSession(id);
+  const known = await client.messages(id);
   if (own.aborted) return;
   questions.clear();
   drawQuestion();
   setFragment({ session: id });
-  reset([]);
+  timeline.reset([]);
   setSession(opened);
   void attempt(() => follow(id, known, own));
 }
@@ -96,35 +101,36 @@ function onConnection(isConnected) {
 }
 
 async function follow(id, known, signal) {
-  let { lastEventId } = known;
-  let replayed = lastEventId > 0 ? [] : undefined;
+  /** The events that the server kept, until all of them are here. */
+  let replayed = known.lastEventId > 0 ? [] : undefined;
   let done = 0;
-  if (!replayed) reset(known.messages);
-  for await (const event of events(id, { signal, onConnection })) {
+  if (!replayed) timeline.reset(known.messages);
+  for await (const event of client.events(id, { signal, onConnection })) {
     if (signal.aborted) return;
     if (event.type === 'gap') {
-      const now = await request('GET', `/${id}/messages`);
-      reset(now.messages);
-      addNote('Some steps are missing here: the server no longer has them.');
+      const now = await client.messages(id);
+      timeline.reset(now.messages);
+      timeline.addNote('Some steps are missing here: the server no longer has them.');
       await readQuestions(id);
       [done, replayed] = [now.lastEventId, undefined];
-    } else if (replayed && event.id < lastEventId) replayed.push(event);
-    else if (replayed) {
+    } else if (!replayed) {
+      if (event.id > done) take(event);
+    } else {
       replayed.push(event);
-      reset(earlier(known, replayed));
-      for (const each of replayed) take(each);
+      if (event.id < known.lastEventId) continue;
+      timeline.reset(earlier(known, replayed));
+      replayed.forEach(take);
       replayed = undefined;
-      lastEventId = 0;
-    } else if (event.id > done) take(event);
+    }
   }
 }
 
 /** Reads the questions in full. */
 async function readQuestions(id) {
-  const open = await request('GET', `/${id}/questions`);
+  const open = await client.questions(id);
   if (id !== session.id) return;
   questions.clear();
-  for (const question of open.questions) questions.set(question.id, question);
+  for (const question of open) questions.set(question.id, question);
   drawQuestion();
 }
 
@@ -137,7 +143,8 @@ function take(event) {
   else if (event.type === 'question-add' && !isWhole(event)) void attempt(() => readQuestions(session.id));
   else if (event.type === 'question-add') questions.set(event.question.id, event.question);
   else if (event.type === 'question-end') questions.delete(event.questionId);
-  else return applyEvent(event);
+  else if (event.type === 'usage') data.usage = event.usage;
+  timeline.apply(event);
   drawQuestion();
 }
 
@@ -151,13 +158,8 @@ function drawQuestion() {
   if (!asked) return;
   // The server has made the text visible, and it must not be cut.
   const { kind, tool = '', text, confirmation } = asked;
-  const titles = {
-    approval: `Allow ${tool}?`,
-    question: 'The model asks',
-    field: 'A server asks',
-    consent: 'A server asks',
-  };
-  byId('question-title').textContent = visible(titles[kind] ?? 'A question');
+  const titles = { approval: `Allow ${tool}?`, question: 'The model asks' };
+  byId('question-title').textContent = visible(titles[kind] ?? 'A server asks');
   byId('question-text').append(confirmation?.fileDiff ? drawDiff(text) : make('pre', '', text));
   drawOptions(asked);
 }
@@ -186,54 +188,51 @@ function drawOptions(question) {
 /** The words that go with an option; for a change of a file, the whole new text. */
 async function drawTextStep(question, option) {
   const isFile = option.id === 'edit';
-  const listed = isFile ? (await request('GET', `/${session.id}/questions`)).questions : [];
+  const listed = isFile ? await client.questions(session.id) : [];
   if (question !== asked) return;
-  const [label, field] = [
-    make('label', '', isFile ? 'The new text of the file' : 'Your words (may stay empty)'),
-    make('textarea'),
-  ];
+  const label = make('label', '', isFile ? 'The new text of the file' : 'Your words (may stay empty)');
+  const field = make('textarea');
   field.rows = isFile ? 8 : 2;
   field.value = listed.find(({ id }) => id === question.id)?.confirmation?.newContent ?? '';
   label.append(field);
   const words = () => (isFile || field.value.trim() !== '' ? { text: field.value } : {});
   const send = makeButton(visible(option.label), () => answer(question, option, words()));
-  byId('options').replaceChildren(
-    label,
-    send,
-    makeButton('Back', () => drawOptions(question)),
-  );
+  const back = makeButton('Back', () => drawOptions(question));
+  byId('options').replaceChildren(label, send, back);
   field.focus();
 }
 
 async function answer(question, option, words = {}) {
-  const path = `/${session.id}/questions/${question.id}`;
-  await attempt(() => request('POST', path, { option: option.id, ...words }));
+  await attempt(() => client.answer(session.id, question.id, { option: option.id, ...words }));
   prompt.focus();
 }
+
+const create = async (settings) => show((await client.createSession(settings)).id);
 
 async function sendPrompt() {
   const text = prompt.value;
   if (text.trim() === '') return;
-  if (!session) await show((await request('POST', '', {})).id);
+  if (!session) await create();
   else if (session.status === 'stored') await show(session.id);
-  await request('POST', `/${session.id}/${isAtWork() ? 'steer' : 'prompt'}`, { text });
+  await (isAtWork() ? client.steer(session.id, text) : client.prompt(session.id, text));
   prompt.value = '';
 }
 
-function onSubmit(id, action) {
-  byId(id).addEventListener('submit', (event) => {
-    event.preventDefault();
+/** Does what a person asks for instead of what the browser would do. */
+function on(id, event, action) {
+  byId(id).addEventListener(event, (happened) => {
+    happened.preventDefault();
     void attempt(action);
   });
 }
 
-onSubmit('composer', sendPrompt);
-onSubmit('settings', async () => {
+on('composer', 'submit', sendPrompt);
+on('settings', 'submit', async () => {
   const [mode, model, effort] = ['mode', 'model', 'effort'].map((id) => byId(id).value.trim());
   const wanted = { mode, effort, ...(model !== session?.model && { model }) };
   const settings = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value));
-  if (session) setSession(await request('PATCH', `/${session.id}`, settings));
-  else await show((await request('POST', '', settings)).id);
+  if (session) setSession(await client.updateSession(session.id, settings));
+  else await create(settings);
   byId('settings-box').open = false;
 });
 prompt.addEventListener('keydown', (event) => {
@@ -241,25 +240,22 @@ prompt.addEventListener('keydown', (event) => {
   event.preventDefault();
   void attempt(sendPrompt);
 });
-cancel.addEventListener('click', () => void attempt(() => request('POST', `/${session.id}/cancel`)));
-byId('new').addEventListener('click', () => void attempt(async () => show((await request('POST', '', {})).id)));
-byId('session-items').addEventListener('click', ({ target }) => {
-  const id = target.closest('button')?.dataset.id;
-  if (id) void attempt(() => show(id));
-});
-byId('token-dialog').addEventListener('close', () => {
+on('cancel', 'click', () => client.cancel(session.id));
+on('new', 'click', () => create());
+on('token-dialog', 'close', () => {
   setFragment({ token: byId('token').value.trim() });
-  void attempt(start);
+  return start();
 });
 Object.assign(keys, {
-  i: () => prompt.focus(),
-  s: () => byId('session-list').firstElementChild.focus(),
-  q: () => byId(asked ? 'question-text' : 'prompt').focus(),
+  i: ['write a prompt, which Enter sends', () => prompt.focus()],
+  s: ['sessions', () => byId('session-list').firstElementChild.focus()],
+  q: ['the question that waits', () => byId(asked ? 'question-text' : 'prompt').focus()],
 });
 
 async function start() {
+  client = new LatheClient({ url: location.href });
   const sessions = await listSessions();
-  const id = chosenSession() || sessions.find(({ status: state }) => state !== 'stored')?.id;
+  const id = fragment().get('session') || sessions.find(({ status: state }) => state !== 'stored')?.id;
   if (id)
     await show(id).catch((error) => (error instanceof ApiError ? setFragment({ session: '' }) : Promise.reject(error)));
 }

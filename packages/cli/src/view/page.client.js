@@ -1,39 +1,33 @@
 // The timeline, the details and the summary: the whole of a stored session, the middle of a live one.
 import { drawCharts } from './page-charts.client.js';
-import { byId, drawDiff, drawFacts, duration, make } from './page-dom.client.js';
+import { byId, drawDiff, drawFacts, drawKey, duration, make, paint, sumOf } from './page-dom.client.js';
 
 export const data = JSON.parse(byId('data').textContent);
-const [list, details, search, help] = ['rows', 'details', 'search', 'help'].map(byId);
+const [list, details, search] = ['rows', 'details', 'search'].map(byId);
 /** A live page adds to them and changes them, then calls `redraw`. */
 export const { rows } = data;
-const kinds = {
-  prompt: 'prompts',
-  answer: 'turns',
-  read: 'reads',
-  change: 'changes',
-  command: 'commands',
-  web: 'web',
-  other: 'other tools',
-  note: 'notes',
-};
 /** The length of the session without idle time. */
 let end = 1;
 /** Must match the CSS of the rows. */
 const rowHeight = 28;
-/** The indexes of the visible rows, and the position of the selected one among them. */
-let shown = [...rows.keys()];
+const maxHighlights = 1000;
+/** The rows that match the search, and the position of the selected one among them. */
+let shown = [...rows];
 let chosen = 0;
+/** The row in the details. */
+let detailed;
 
 const isWrong = ({ status }) => !['', 'success', 'running'].includes(status);
 const isInstant = ({ kind }) => kind === 'prompt' || kind === 'note';
 const isCall = ({ status }) => status !== '';
 const classOf = (row) =>
-  `${row.kind}${isCall(row) ? ' call' : ''}${row.isRunning ? ' running' : ''}${isWrong(row) ? ` wrong ${row.status}` : ''}`;
+  `${row.kind}${isCall(row) ? ' call' : ''}${row.isRunning ? ' running' : ''}${isWrong(row) ? ' wrong' : ''}`;
+const colourOf = (row) => (isWrong(row) ? 'wrong' : row.kind);
 
 /** Sets where each row begins without idle time, because waiting for a person would make all else too small to see. */
 function setBeginTimes() {
   for (const row of rows) {
-    row.at ??= row.time === '' ? 0 : Date.parse(row.time);
+    row.at = row.time === '' ? 0 : Date.parse(row.time);
     if (row.isRunning) row.durationMs = Math.max(0, Date.now() - row.at);
   }
   let [idle, last] = [0, 0];
@@ -52,7 +46,7 @@ function setBeginTimes() {
 }
 
 function drawRow(row, place) {
-  const element = make('div', `row grid ${classOf(row)}`);
+  const element = paint(make('div', `row grid ${classOf(row)}`), colourOf(row));
   element.id = `row-${place}`;
   element.style.top = `${place * rowHeight}px`;
   element.role = 'option';
@@ -76,9 +70,9 @@ function drawRows() {
   const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 10);
   const count = Math.ceil(list.clientHeight / rowHeight) + 20;
   const near = shown.slice(first, first + count);
-  byId('sheet').replaceChildren(...near.map((index, place) => drawRow(rows[index], first + place)));
-  if (byId(`row-${chosen}`)) list.setAttribute('aria-activedescendant', `row-${chosen}`);
-  else list.removeAttribute('aria-activedescendant');
+  byId('sheet').replaceChildren(...near.map((row, place) => drawRow(row, first + place)));
+  byId('empty').hidden = rows.length > 0;
+  list.setAttribute('aria-activedescendant', byId(`row-${chosen}`)?.id ?? '');
 }
 
 /** About five marks at round values; CSS draws the lines below them. */
@@ -97,12 +91,9 @@ function drawAxis() {
 }
 
 function drawSection({ label, type, text }) {
-  if (type === 'diff') return [make('h3', '', label), drawDiff(text)];
-  if (type === 'text') return [make('h3', '', label), make('pre', '', text)];
-  const image = make('img');
-  image.src = text;
-  image.alt = 'an image from the session';
-  return [make('h3', '', label), image];
+  const heading = make('h3', '', label);
+  if (type !== 'image') return [heading, type === 'diff' ? drawDiff(text) : make('pre', '', text)];
+  return [heading, Object.assign(make('img'), { src: text, alt: 'an image from the session' })];
 }
 
 /** Selects a row by its position among the visible ones. */
@@ -112,21 +103,18 @@ function choose(place) {
   byId('sheet').style.height = `${shown.length * rowHeight}px`;
   list.scrollTop = Math.max(top + rowHeight - list.clientHeight, Math.min(top, list.scrollTop));
   drawRows();
-  if (rows[shown[place]] !== detailed) drawDetails(rows[shown[place]]);
+  if (shown[place] !== detailed) drawDetails(shown[place]);
 }
-
-/** The row in the details. */
-let detailed;
 
 function drawDetails(row) {
   detailed = row;
-  details.className = row ? classOf(row) : '';
   details.replaceChildren();
   if (!row) return;
-  const { title, kind, time, durationMs, facts, sections } = row;
+  paint(details, colourOf(row));
+  const { title, kind, time, durationMs, facts, sections, spent } = row;
   const took = isInstant(row) ? {} : { Duration: duration(durationMs) };
-  const times = { Started: new Date(time).toLocaleString(), ...took };
-  const known = [...facts, ...(time === '' ? [] : Object.entries(times))];
+  const times = time === '' ? {} : { Started: new Date(time).toLocaleString(), ...took };
+  const known = [...facts, ...Object.entries({ ...spentFacts(spent ? [spent] : []), ...times })];
   details.append(make('h2', '', title || kind), drawFacts(known), ...sections.flatMap(drawSection));
   details.scrollTop = 0;
   highlight();
@@ -135,52 +123,47 @@ function drawDetails(row) {
 /** Selects the next matching row in this direction. */
 function move(from, step, matches = () => true) {
   for (let place = from; place >= 0 && place < shown.length; place += step)
-    if (matches(rows[shown[place]])) return choose(place);
+    if (matches(shown[place])) return choose(place);
 }
 
 const wanted = () => search.value.trim().toLowerCase();
 
-/** Highlights up to 1000 matches of the search in the details. */
+/** Highlights what the search finds in the details. */
 function highlight() {
   if (!CSS.highlights) return;
   const ranges = [];
-  const texts = document.createTreeWalker(details, NodeFilter.SHOW_TEXT);
-  while (wanted() !== '' && texts.nextNode() && ranges.length < 1000) {
-    const node = texts.currentNode;
-    const text = node.data.toLowerCase();
+  const text = wanted();
+  const nodes = document.createTreeWalker(details, NodeFilter.SHOW_TEXT);
+  while (text !== '' && ranges.length < maxHighlights && nodes.nextNode()) {
+    const node = nodes.currentNode;
+    const lower = node.data.toLowerCase();
     // Lower-casing some letters changes the length, and then the offsets would be wrong.
-    if (text.length !== node.data.length) continue;
-    for (let at = text.indexOf(wanted()); at !== -1 && ranges.length < 1000; at = text.indexOf(wanted(), at + 1))
-      ranges.push(
-        new StaticRange({
-          startContainer: node,
-          startOffset: at,
-          endContainer: node,
-          endOffset: at + wanted().length,
-        }),
-      );
+    if (lower.length !== node.data.length) continue;
+    const place = { startContainer: node, endContainer: node };
+    for (let at = lower.indexOf(text); at !== -1 && ranges.length < maxHighlights; at = lower.indexOf(text, at + 1))
+      ranges.push(new StaticRange({ ...place, startOffset: at, endOffset: at + text.length }));
   }
   CSS.highlights.set('found', new Highlight(...ranges));
 }
 
-const haystacks = new WeakMap();
+/** All text of a row, in lower case. */
 function haystack(row) {
-  const { title, facts, sections } = row;
-  const texts = sections.filter(({ type }) => type !== 'image').map(({ text }) => text);
-  if (!haystacks.has(row)) haystacks.set(row, [title, ...facts.flat(), ...texts].join('\n').toLowerCase());
-  return haystacks.get(row);
+  const texts = row.sections.filter(({ type }) => type !== 'image').map(({ text }) => text);
+  row.haystack ??= [row.title, ...row.facts.flat(), ...texts].join('\n').toLowerCase();
+  return row.haystack;
 }
 
-function filter() {
-  const text = wanted();
-  shown = [...rows.keys()].filter((index) => text === '' || haystack(rows[index]).includes(text));
-  byId('found').textContent = text === '' ? '' : `${shown.length} of ${rows.length}`;
-}
-
-function find() {
+/** Whoever has the last row chosen stays at the end. */
+function draw() {
   const before = shown[chosen];
-  filter();
-  choose(Math.max(0, shown.indexOf(before)));
+  const isAtEnd = chosen >= shown.length - 1;
+  const text = wanted();
+  shown = rows.filter((row) => text === '' || haystack(row).includes(text));
+  byId('found').textContent = text === '' ? '' : `${shown.length} of ${rows.length}`;
+  setBeginTimes();
+  drawSummary();
+  drawAxis();
+  choose(Math.max(0, isAtEnd ? shown.length - 1 : shown.indexOf(before)));
   highlight();
 }
 
@@ -188,51 +171,60 @@ function find() {
 const changed = new Set();
 let isDue = false;
 
-/** Draws the page anew before the next frame. Whoever has the last row chosen stays at the end. */
+/** Draws the page anew before the next frame. */
 export function redraw(row) {
   if (row) changed.add(row);
   if (isDue) return;
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    const isAtEnd = chosen >= shown.length - 1;
-    const before = shown[chosen];
-    for (const each of changed) haystacks.delete(each);
-    filter();
-    setBeginTimes();
-    drawSummary();
-    drawAxis();
-    choose(Math.max(0, isAtEnd ? shown.length - 1 : shown.indexOf(before)));
-    if (detailed && changed.has(detailed)) updateDetails();
+    for (const each of changed) each.haystack = undefined;
+    draw();
+    if (changed.has(detailed)) updateDetails();
     changed.clear();
   });
 }
 
+/** Whoever reads the end of the details stays there. */
 function updateDetails() {
   const { scrollTop, scrollHeight, clientHeight } = details;
+  const isAtEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 40;
   drawDetails(detailed);
-  details.scrollTop = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 40 ? details.scrollHeight : scrollTop;
+  details.scrollTop = isAtEnd ? details.scrollHeight : scrollTop;
 }
 
 const isPrompt = ({ kind }) => kind === 'prompt';
+/** What keys do; those in one line do the same. */
 export const keys = {
-  j: () => move(chosen + 1, 1),
-  ArrowDown: () => move(chosen + 1, 1),
-  k: () => move(chosen - 1, -1),
-  ArrowUp: () => move(chosen - 1, -1),
-  n: () => move(chosen + 1, 1, isPrompt),
-  p: () => move(chosen - 1, -1, isPrompt),
-  e: () => move(chosen + 1, 1, isWrong),
-  g: () => move(0, 1),
-  Home: () => move(0, 1),
-  G: () => move(shown.length - 1, -1),
-  End: () => move(shown.length - 1, -1),
-  Enter: () => details.focus(),
-  Escape: () => list.focus(),
-  '/': () => search.focus(),
-  '?': () => help.showModal(),
-  c: showCharts,
+  'j ArrowDown': ['next', () => move(chosen + 1, 1)],
+  'k ArrowUp': ['previous', () => move(chosen - 1, -1)],
+  n: ['next prompt', () => move(chosen + 1, 1, isPrompt)],
+  p: ['previous prompt', () => move(chosen - 1, -1, isPrompt)],
+  e: ['next failed step', () => move(chosen + 1, 1, isWrong)],
+  'g Home': ['first', () => move(0, 1)],
+  'G End': ['last', () => move(shown.length - 1, -1)],
+  Enter: ['go to the details', () => details.focus()],
+  Escape: ['back to the timeline', () => list.focus()],
+  '/': ['search', () => search.focus()],
+  c: ['charts', () => showDialog('Charts', drawCharts(rows, data.usage?.contextWindow))],
+  '?': ['show this help', showHelp],
 };
+
+function showHelp() {
+  const table = make('dl');
+  for (const [names, [text]] of Object.entries(keys)) {
+    const term = make('dt');
+    for (const name of names.split(' ')) term.append(make('kbd', '', name.replace('Arrow', '')), ' ');
+    table.append(term, make('dd', '', text));
+  }
+  showDialog('Keys', [table]);
+}
+
+function showDialog(title, content) {
+  byId('dialog-title').textContent = title;
+  byId('dialog-body').replaceChildren(...content);
+  byId('dialog').showModal();
+}
 
 /** In the details the arrow keys scroll, and in the search field letters are text. */
 function isTaken(key, target) {
@@ -244,44 +236,39 @@ function isTaken(key, target) {
 
 document.addEventListener('keydown', (event) => {
   const { key, target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, key) || isTaken(key, target)) return;
+  const [, action] = Object.entries(keys).find(([names]) => names.split(' ').includes(key)) ?? [];
+  if (event.ctrlKey || event.metaKey || event.altKey || !action || isTaken(key, target)) return;
   event.preventDefault();
   if (target === search) list.focus();
-  keys[key]();
+  action[1]();
 });
-search.addEventListener('input', find);
+search.addEventListener('input', draw);
 list.addEventListener('scroll', drawRows);
 addEventListener('resize', drawRows);
 list.addEventListener('click', ({ target }) => {
   const row = target.closest('.row');
   if (row) choose(Number(row.id.slice('row-'.length)));
 });
-byId('help-button').addEventListener('click', () => help.showModal());
-byId('charts-button').addEventListener('click', showCharts);
-
-function showCharts() {
-  byId('charts-body').replaceChildren(...drawCharts(rows, data.contextWindow));
-  byId('charts').showModal();
-}
+byId('help-button').addEventListener('click', showHelp);
+byId('charts-button').addEventListener('click', keys.c[1]);
 
 const share = (part, whole) => (part === 0 ? '' : `${Math.round((100 * part) / whole)} %`);
 
-/** A sum without the requests whose price is not known would be wrong. */
-function costOf(priced, all, cents) {
-  if (all === 0) return '';
-  if (priced < all) return 'unknown';
-  return cents > 0 && cents < 0.5 ? '<$0.01' : `$${(cents / 100).toFixed(2)}`;
+/** Tokens and cost of these turns. A sum without requests whose price is not known would be wrong. */
+function spentFacts(turns) {
+  if (turns.length === 0) return {};
+  const total = (name) => sumOf(turns.map((spent) => spent[name] ?? 0));
+  const [input, cached, output, cents] = ['inputTokens', 'cachedInputTokens', 'outputTokens', 'cost'].map(total);
+  const price = cents > 0 && cents < 0.5 ? '<$0.01' : `$${(cents / 100).toFixed(2)}`;
+  return {
+    'Tokens in': input.toLocaleString('en'),
+    'From the cache': share(cached, input),
+    'Tokens out': output.toLocaleString('en'),
+    Cost: turns.every(({ cost }) => cost !== undefined) ? price : 'unknown',
+  };
 }
 
 function drawSummary() {
-  const sums = new Map();
-  for (const [label, value] of rows.flatMap(({ facts }) => facts)) {
-    const { count, sum } = sums.get(label) ?? { count: 0, sum: 0 };
-    sums.set(label, { count: count + 1, sum: sum + Number(value) });
-  }
-  const [input, cached, output, cost] = ['Tokens in', 'From the cache', 'Tokens out', 'Cost in cents'].map(
-    (label) => sums.get(label) ?? { count: 0, sum: 0 },
-  );
   const title = data.title || (rows.find(isPrompt)?.title ?? 'Session');
   document.title = `${title.slice(0, 60)} · Lathe`;
   byId('title').textContent = title;
@@ -290,28 +277,19 @@ function drawSummary() {
     Directory: data.directory,
     Calls: rows.filter(isCall).length,
     'Failed or denied': rows.filter(isWrong).length,
-    'Tokens in': input.sum.toLocaleString('en'),
-    'From the cache': share(cached.sum, input.sum),
-    'Tokens out': output.sum.toLocaleString('en'),
-    Cost: costOf(cost.count, input.count, cost.sum),
-    Context: data.contextWindow ? share(data.contextTokens, data.contextWindow) : '',
+    ...spentFacts(rows.flatMap(({ spent }) => spent ?? [])),
+    Context: data.usage ? share(data.usage.contextTokens, data.usage.contextWindow) : '',
     'Active time': duration(end),
     Session: data.id.slice(0, 8),
   });
-  byId('summary').replaceChildren(...drawFacts(facts.filter(([, value]) => value !== '')).children);
+  byId('summary').replaceChildren(...drawFacts(facts).children);
   byId('notes').replaceChildren(...data.notes.map((note) => make('li', '', note)));
-  byId('legend').replaceChildren(...Object.entries(kinds).flatMap(([kind, label]) => drawLegend(kind, label)));
+  byId('legend').replaceChildren(...Object.entries(Object.groupBy(rows, ({ kind }) => kind)).map(drawLegend));
 }
 
-function drawLegend(kind, label) {
-  const count = rows.filter((row) => row.kind === kind).length;
-  const item = make('li', ['prompt', 'answer', 'note'].includes(kind) ? kind : `${kind} call`, `${count} ${label}`);
-  item.prepend(make('span', 'dot'));
-  return count > 0 ? [item] : [];
+function drawLegend([kind, { length, 0: first }]) {
+  return drawKey('li', kind, `${length} ${kind}${length === 1 ? '' : 's'}`, isCall(first) ? 'call' : kind);
 }
 
-setBeginTimes();
-drawSummary();
-drawAxis();
-choose(0);
+draw();
 list.focus();

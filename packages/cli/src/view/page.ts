@@ -1,33 +1,21 @@
 import { createHash } from 'node:crypto';
-import timelineScript from './page.client.js?raw';
-import generalStyle from './page.css?raw';
+import storedScript from './page.client.js?raw';
+import style from './page.css?raw';
 import template from './page.html?raw';
-import charts from './page-charts.client.js?raw';
-import connection from './page-connection.client.js?raw';
-import { kinds, type PageData } from './page-data.js';
-import dom from './page-dom.client.js?raw';
-import events from './page-events.client.js?raw';
-import live from './page-live.client.js?raw';
-import liveStyle from './page-live.css?raw';
-import timelineStyle from './page-timeline.css?raw';
+import type { PageData } from './page-data.js';
+import liveScript from './page-live.client.js?raw';
 
 /** A session as a self-contained page. Its policy lets the browser load nothing and run only this script. */
 export function pageOf(data: PageData): string {
-  return assemble({ data, scripts: [dom, charts, timelineScript], styles: [timelineStyle, generalStyle] });
+  return assemble(data, { script: storedScript });
 }
 
 /** The page at `/` of `lathe serve --agent`. It may also talk to its server, and to nothing else. */
 export function livePage(): string {
-  const data = { id: '', directory: '', model: '', notes: [], rows: [], kinds: Object.fromEntries(kinds) };
-  const scripts = [dom, charts, timelineScript, connection, events, live];
-  return assemble({ data, scripts, styles: [timelineStyle, generalStyle, liveStyle], isLive: true });
+  return assemble({ id: '', directory: '', model: '', notes: [], rows: [] }, { script: liveScript, isLive: true });
 }
 
-function assemble(parts: { data: object; scripts: string[]; styles: string[]; isLive?: true }): string {
-  const { data, scripts, styles, isLive = false } = parts;
-  const style = styles.join('');
-  // One script, in which the modules need not import each other.
-  const script = scripts.map((text) => text.replace(/^import .*;\n/gm, '').replace(/^export /gm, '')).join('\n');
+function assemble(data: PageData, { script, isLive = false }: { script: string; isLive?: boolean }): string {
   const connect = isLive ? " connect-src 'self';" : '';
   const policy = `default-src 'none'; img-src data:;${connect} style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
   // Inside a script element only `<` could end it.

@@ -121,7 +121,7 @@ test('the page contains the messages, outputs and times from before a compaction
   const html = readFileSync(await view(home), 'utf8');
   const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
   expect(rows.map(({ title }) => title)).toEqual(['Look', 'requests 1 call', 'read_file', 'A summary', 'Go on']);
-  expect(rows[1]).toMatchObject({ time, facts: [['Tokens in', '7'], expect.anything()] });
+  expect(rows[1]).toMatchObject({ time, spent: { inputTokens: 7, outputTokens: 3 } });
   expect(rows[2]?.sections).toContainEqual({ label: 'Output', type: 'text', text: 'all of it' });
 });
 
@@ -217,7 +217,7 @@ test.skipIf(!hasBrowser)(
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('details');
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    expect(await page.locator('#help').isVisible()).toBe(true);
+    expect(await page.locator('#dialog').isVisible()).toBe(true);
     await page.keyboard.press('Escape');
     expect(await page.title()).toBe('Make part 0 faster · Lathe');
     expect(asked).toEqual([]);
