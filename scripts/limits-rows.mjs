@@ -561,8 +561,8 @@ export const fixed = {
     ['cli/src/render/lines.ts', 'maxLineChars', 'Characters of a line in such a card'],
     ['cli/src/render/highlight.ts', 'maxChars', 'Characters of code that are coloured'],
     ['cli/src/commands/mcp.ts', 'maxListMs', 'Milliseconds for a server in `lathe mcp list`'],
-    ['cli/src/view/page-data.ts', 'maxText', 'Characters of one text in `lathe view`'],
-    ['cli/src/view/page-data.ts', 'maxTitle', 'Characters of a title there'],
-    ['cli/src/view/page-data.ts', 'maxImage', 'Characters of a picture there'],
+    ['cli/src/view/page-rows.ts', 'maxText', 'Characters of one text in `lathe view`'],
+    ['cli/src/view/page-rows.ts', 'maxTitle', 'Characters of a title there'],
+    ['cli/src/view/page-rows.ts', 'maxImage', 'Characters of a picture there'],
   ],
 };
