@@ -376,6 +376,8 @@ export const fixed = {
   ],
   'MCP servers': [
     ['core/src/mcp/client/list-tools.ts', 'maxTools', 'Tools of a server'],
+    ['core/src/mcp/client/known-tools.ts', 'maxServers', 'Servers whose tools are remembered between sessions'],
+    ['core/src/mcp/client/known-tools.ts', 'maxChars', 'Characters of the remembered tools of a server'],
     ['core/src/mcp/client/tool-names.ts', 'maxName', 'Characters of the name a model sees'],
     ['core/src/mcp/client/tool-names.ts', 'maxAlias', 'Characters of it that name the server'],
     ['core/src/mcp/client/list-pages.ts', 'maxPages', 'Pages of a list'],

@@ -25,7 +25,9 @@ export interface AgentLathe extends Lathe, LatheHost {
   readonly openTrace: ((options: AgentTraceOptions) => AgentTrace) | undefined;
   /** Opens the same in a worktree of this directory, with the settings, rules and trust of this one. */
   openIn(worktree: Pick<Worktree, 'cwd' | 'origin'>): Promise<AgentLathe>;
-  /** Looks for tools unless somebody has done so before. Returns what went wrong, by source. */
+  /** Looks for tools at the start of a session; servers whose tools are known start in the background. */
+  prepareTools: LatheHost['sources']['prepare'];
+  /** Prepares tools unless somebody has looked for them before. Returns what went wrong, by source. */
   discoverOnce(signal: AbortSignal): Promise<Map<string, unknown>>;
 }
 
@@ -61,12 +63,6 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
     },
   });
   if (!skills) throw new Error('no source of skills was opened');
-  let wasAsked = false;
-  const discover: Lathe['discover'] = (signal, name) => {
-    wasAsked = true;
-    return lathe.discover(signal, name);
-  };
-  const discoverOnce: AgentLathe['discoverOnce'] = async (signal) => (wasAsked ? new Map() : discover(signal));
   const openTrace = await traceOpener(lathe.host);
   const openIn: AgentLathe['openIn'] = ({ cwd, origin }) => {
     // Of a worktree of a worktree, the settings and rules are still those of the first directory.
@@ -79,8 +75,25 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
   };
   if (!options.worktree) void removeLeftovers(lathe.host).catch(() => undefined);
   const project = options.worktree?.directory ?? lathe.workspace.root;
-  const own = { project, discover, discoverOnce, openIn, close, subagents, skills, sideModels, openTrace };
+  const own = { ...discovery(lathe), project, openIn, close, subagents, skills, sideModels, openTrace };
   return { ...lathe, ...lathe.host, ...own };
+}
+
+/** The ways to look for tools; the last one does so only once. */
+function discovery(lathe: Lathe): Pick<AgentLathe, 'discover' | 'prepareTools' | 'discoverOnce'> {
+  let wasAsked = false;
+  const prepareTools: AgentLathe['prepareTools'] = (signal) => {
+    wasAsked = true;
+    return lathe.host.sources.prepare(signal);
+  };
+  return {
+    discover: (signal, name) => {
+      wasAsked = true;
+      return lathe.discover(signal, name);
+    },
+    prepareTools,
+    discoverOnce: async (signal) => (wasAsked ? new Map() : (await prepareTools(signal)).failures),
+  };
 }
 
 function openSkills(

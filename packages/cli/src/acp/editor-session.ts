@@ -10,7 +10,7 @@ import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { knownModels } from '../slash/model-command.js';
 import { openRecording } from '../startup/model-recording.js';
-import { missingTools, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
+import { failureLines, missingTools, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
 import { clientServers } from './client-servers.js';
 import { editorBuffers } from './editor-buffers.js';
@@ -185,9 +185,10 @@ export class EditorSession {
   async #discover(signal: AbortSignal): Promise<void> {
     const { lathe, session, client, commands } = this.#parts;
     if (this.#hasDiscovered) return;
-    await lathe.discover(signal);
+    const { later } = await lathe.prepareTools(signal);
     signal.throwIfAborted();
     this.#hasDiscovered = true;
+    void later.then((late) => failureLines(late).map((line) => client.note('warning', line)));
     const notes = [...session.notes, ...commands.problems, ...missingTools(lathe.tools), ...trustNotes(lathe)];
     for (const note of notes) await client.note('warning', note);
   }

@@ -2,7 +2,7 @@ import { type AgentLathe, type OpenSessionOptions, openSession, type Session } f
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
 import { openRecording } from './model-recording.js';
-import { discoverTools, trustNotes } from './open-lathe.js';
+import { prepareTools, trustNotes } from './open-lathe.js';
 import { openModel, openSideModel } from './open-model.js';
 
 export interface ChosenSession {
@@ -28,7 +28,7 @@ export async function openChosenSession(
   const model = await openModel(lathe, flags, recording, signal);
   if (typeof model === 'string') return model;
   // With somebody there, tools are looked for at the first prompt, when questions about them can be answered.
-  if (!isAttended) await discoverTools(lathe, io, signal);
+  if (!isAttended) await prepareTools(lathe, io, signal);
   const sideModel = await openSideModel(lathe, recording, signal);
   const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...options });
   return { session, notes: [...trustNotes(lathe), ...session.notes] };

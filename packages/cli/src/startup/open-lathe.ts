@@ -75,12 +75,29 @@ export async function discoverTools(
   for (const line of missingTools(lathe.tools)) io.err(`lathe: ${line}`);
 }
 
+/** Finds the tools of a session. Failures go to stderr, those of servers that start in the background when they happen. */
+export async function prepareTools(
+  lathe: Pick<AgentLathe, 'prepareTools' | 'tools'>,
+  io: Pick<Io, 'err'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { later } = await lathe.prepareTools(signal);
+  for (const line of missingTools(lathe.tools)) io.err(`lathe: ${line}`);
+  void later.then((late) => failureLines(late).forEach((line) => io.err(`lathe: ${line}`)));
+}
+
 /** One line for each source whose tools are missing, and for each tool that was skipped. */
 export function missingTools(registry: AgentLathe['tools']): string[] {
+  const rejected = registry.rejections();
   return [
-    ...[...registry.failures()].map(([source, error]) => `${source}: ${errorMessage(error)}`),
-    ...registry.rejections().map(({ source, name, reason }) => `${name} from ${source} skipped: ${reason}`),
-  ].map((line) => visibleText(line));
+    ...failureLines(registry.failures()),
+    ...rejected.map(({ source, name, reason }) => visibleText(`${name} from ${source} skipped: ${reason}`)),
+  ];
+}
+
+/** One line for each source that failed. */
+export function failureLines(failures: ReadonlyMap<string, unknown>): string[] {
+  return [...failures].map(([source, error]) => visibleText(`${source}: ${errorMessage(error)}`));
 }
 
 /** Runs one call. Messages from hooks go to stderr. */

@@ -73,7 +73,10 @@ export async function startInteractive(
       history={history}
       completer={completer}
       commands={commands}
-      discover={() => lathe.discover(signal).then(() => missingTools(lathe.tools))}
+      discover={async () => {
+        await (await lathe.prepareTools(signal)).later;
+        return missingTools(lathe.tools);
+      }}
       {...(prompt !== '' && { initialPrompt: prompt })}
       editText={(text, name) => editText(text, name, editor)}
     />

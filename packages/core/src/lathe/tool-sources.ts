@@ -6,6 +6,7 @@ import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
 import { TokenStore } from '../mcp/auth/token-store.js';
 import { createMcp } from '../mcp/client/create-mcp.js';
+import { KnownTools } from '../mcp/client/known-tools.js';
 import type { McpSource } from '../mcp/client/mcp-source.js';
 import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
 import { serverConsent } from '../mcp/client/server-consent.js';
@@ -45,6 +46,12 @@ export interface ToolSourceOptions {
   openPage?: (url: URL) => Promise<void>;
 }
 
+/** What went wrong at the start of a session, by source. */
+export interface Preparation {
+  failures: Map<string, unknown>;
+  later: Promise<Map<string, unknown>>;
+}
+
 /** Where tools come from besides the built-in ones. */
 export interface ToolSources {
   servers: readonly McpSource[];
@@ -54,12 +61,19 @@ export interface ToolSources {
   consents(): ConsentRequest[];
   /** Looks for tools; with a name, only where a tool of that name could be. Returns what went wrong, by source. */
   discover: (signal: AbortSignal, name?: string) => Promise<Map<string, unknown>>;
+  /**
+   * Looks for tools at the start of a session: like `discover`, but servers whose tools are known from an earlier session
+   * start in the background. `later` resolves to what went wrong with those.
+   */
+  prepare: (signal: AbortSignal) => Promise<Preparation>;
   close(): Promise<void>;
 }
 
 /** Gives the registry the sources that the settings name; none of them is started yet. */
 export function toolSources(options: ToolSourceOptions): ToolSources {
-  const { servers, unusable } = mcpSources(options);
+  const knownTools = new KnownTools(options.home);
+  let isClosed = false;
+  const { servers, unusable } = mcpSources(options, knownTools);
   const discovery = discoverySource(options);
   const { own, project, plugins } = toolFiles(options);
   const added = addedSources(options);
@@ -98,13 +112,28 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
       const labels = (server ? [server] : others).map(({ label }) => label);
       return labels.length > 0 ? options.registry.discover(signal, ...labels) : new Map();
     },
+    prepare: async (signal) => {
+      const known = await options.registry.registerKnown();
+      const discover = (isMeant: (label: string) => boolean) => {
+        const labels = [...others, ...servers].map(({ label }) => label).filter(isMeant);
+        return labels.length > 0 ? options.registry.discover(signal, ...labels) : Promise.resolve(new Map());
+      };
+      const later = discover((label) => known.includes(label));
+      const failures = await discover((label) => !known.includes(label));
+      // A session that ends early stops its servers; that is not a failure.
+      return { failures, later: later.then((late) => (isClosed ? new Map() : late)) };
+    },
     close: async () => {
-      await Promise.all(servers.map(({ client }) => client.close()));
+      isClosed = true;
+      await Promise.all([...servers.map(({ client }) => client.close()), knownTools.saved()]);
     },
   };
 }
 
-function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusable: UnusableServer[] } {
+function mcpSources(
+  options: ToolSourceOptions,
+  knownTools: KnownTools,
+): { servers: McpSource[]; unusable: UnusableServer[] } {
   const { workspace, loaded, home, userHome, registry, isTrusted, approver, sandbox } = options;
   const { mode, network } = loaded.settings.tools.sandbox;
   const { servers, unusable } = serverDefinitions(loaded, {
@@ -120,6 +149,7 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     runner: new CommandRunner(home),
     env: childEnvironment(loaded.env),
     pins: new DefinitionPins(home),
+    knownTools,
     tokens: new TokenStore(home),
     ...(mode === 'required' && {
       sandbox: (cwd) =>

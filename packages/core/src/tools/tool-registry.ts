@@ -8,6 +8,8 @@ export interface ToolSource {
   /** Shown to people and used to tell sources apart. */
   readonly label: string;
   discover(signal: AbortSignal): Promise<AnyTool[]>;
+  /** The tools that it had in an earlier session, if it can tell without starting anything. */
+  known?(): Promise<AnyTool[] | undefined>;
   /** What it was offered and left out itself at the last discovery. */
   rejections?(): Rejection[];
 }
@@ -92,6 +94,19 @@ export class ToolRegistry {
     };
     await Promise.all(asked.map(discoverOne));
     return failures;
+  }
+
+  /** Registers the tools that sources had in an earlier session. Returns the labels of those sources. */
+  async registerKnown(): Promise<string[]> {
+    const labels: string[] = [];
+    const registerOne = async (source: ToolSource) => {
+      const tools = await source.known?.();
+      if (!tools) return;
+      this.replaceTools(source.label, tools);
+      labels.push(source.label);
+    };
+    await Promise.all([...this.#sources.values()].map(registerOne));
+    return labels;
   }
 
   /** What went wrong at the last discovery of each source, by its label. */

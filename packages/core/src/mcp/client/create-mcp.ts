@@ -3,6 +3,7 @@ import type { ConsentGate } from '../../scheduler/ask-consent.js';
 import type { AnyTool } from '../../tools/tools.js';
 import { loginMs, ServerAuthorization } from '../auth/oauth.js';
 import type { TokenStore } from '../auth/token-store.js';
+import type { KnownTools } from './known-tools.js';
 import { McpClient } from './mcp-client.js';
 import { McpSource } from './mcp-source.js';
 import type { ProgramOptions } from './reach-server.js';
@@ -17,6 +18,8 @@ export interface McpOptions extends ProgramOptions {
   /** The folders of the workspace, which servers get as roots. */
   roots: readonly string[];
   pins: DefinitionPins;
+  /** Remembers tools between sessions; without it every session waits for its servers. */
+  knownTools?: KnownTools;
   /** Asks before a server of the project starts; not set if the user trusts the folder for this run. */
   gate?: ConsentGate;
   /** Asks before a server that another program names starts. */
@@ -52,7 +55,8 @@ export function createMcp(options: McpOptions): McpSource[] {
         else source.listChanged(list);
       },
     });
-    const source = new McpSource(client, options);
+    const mayStart = async () => !judge || (await judge.unapproved([consent])).length === 0;
+    const source = new McpSource(client, { ...options, mayStart });
     return source;
   });
 }

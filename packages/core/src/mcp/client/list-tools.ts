@@ -26,16 +26,25 @@ const maxTools = 500;
 /** Fetches the tools of a server and keeps those that are valid and selected. */
 export async function listTools(
   client: Client,
-  { include, exclude }: Pick<ServerDefinition, 'include' | 'exclude'>,
+  definition: ServerDefinition,
   options: { signal: AbortSignal; timeout: number },
 ): Promise<ServerTools> {
-  const result: ServerTools = { tools: new Map(), rejections: [] };
-  if (client.getServerCapabilities()?.tools === undefined) return result;
+  if (client.getServerCapabilities()?.tools === undefined) return { tools: new Map(), rejections: [] };
   const { items, warning } = await listPages<Tool>(async (cursor) => {
     const { tools, nextCursor } = await client.listTools({ cursor: cursor ?? '' }, options);
     return { items: tools, nextCursor };
   });
+  const result = await readTools(items, definition);
   if (warning !== undefined) result.rejections.push({ name: '', reason: warning });
+  return result;
+}
+
+/** Those of the tools that a server sent that are valid and selected. */
+export async function readTools(
+  items: readonly Tool[],
+  { include, exclude }: Pick<ServerDefinition, 'include' | 'exclude'>,
+): Promise<ServerTools> {
+  const result: ServerTools = { tools: new Map(), rejections: [] };
   if (items.length > maxTools)
     result.rejections.push({ name: '', reason: `${items.length - maxTools} more than ${maxTools} tools` });
   for (const [index, sent] of items.slice(0, maxTools).entries()) {

@@ -42,7 +42,7 @@ export class McpClient implements McpConnection {
   readonly #options: McpClientOptions;
   readonly #closed = new AbortController();
   #connection: Promise<Connection> | undefined;
-  #tools: ServerTools = { tools: new Map(), rejections: [] };
+  #tools: ServerTools | undefined;
   #restarts = 0;
   #readyAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -84,7 +84,9 @@ export class McpClient implements McpConnection {
       const message = `The MCP server ${this.serverName} cannot be reached: ${messageOf(error)}`;
       throw new ToolError('mcp_tool_error', message, { cause: error });
     });
-    const current = this.#tools.tools.get(tool.name);
+    // The tool may come from an earlier session: what the server lists now decides.
+    const { tools } = this.#tools ?? (await this.tools(signal));
+    const current = tools.get(tool.name);
     if (current?.listed.hash !== tool.hash)
       throw new ToolError(
         'execution_failed',

@@ -5,7 +5,8 @@ import { hasHiddenText } from '../../text/visible-text.js';
 import { DiscoveredMCPTool } from '../../tools/mcp-tool.js';
 import type { Rejection, ToolSource } from '../../tools/tool-registry.js';
 import { contentToParts, resourceToParts } from './content-to-parts.js';
-import type { ServerTools } from './list-tools.js';
+import { type KnownTools, serverKey } from './known-tools.js';
+import { readTools, type ServerTools } from './list-tools.js';
 import type { McpClient, ServerList } from './mcp-client.js';
 import { toolName } from './tool-names.js';
 
@@ -25,6 +26,14 @@ export interface ServerResource {
   title: string;
 }
 
+interface McpSourceOptions {
+  pins: DefinitionPins;
+  root: string;
+  knownTools?: KnownTools;
+  /** Whether the server starts without a question. */
+  mayStart: () => Promise<boolean>;
+}
+
 /** The tools of one server for the model, and its prompts and resources for the user. */
 export class McpSource implements ToolSource {
   readonly label: string;
@@ -32,13 +41,17 @@ export class McpSource implements ToolSource {
   readonly #pins: DefinitionPins;
   /** Different projects may use the same name for different servers. */
   readonly #owner: string;
+  readonly #knownTools: KnownTools | undefined;
+  readonly #mayStart: () => Promise<boolean>;
   readonly #listeners = new Set<(list: ServerList) => void>();
   #rejections: ServerTools['rejections'] = [];
 
-  constructor(client: McpClient, { pins, root }: { pins: DefinitionPins; root: string }) {
+  constructor(client: McpClient, { pins, root, knownTools, mayStart }: McpSourceOptions) {
     this.client = client;
     this.label = `MCP server ${client.definition.name}`;
     this.#pins = pins;
+    this.#knownTools = knownTools;
+    this.#mayStart = mayStart;
     this.#owner = client.definition.isProjects ? root : (client.definition.plugin?.source ?? '');
   }
 
@@ -47,8 +60,27 @@ export class McpSource implements ToolSource {
   }
 
   async discover(signal: AbortSignal): Promise<DiscoveredMCPTool[]> {
+    const listed = await this.client.tools(signal);
+    this.#knownTools?.set(
+      this.#key(),
+      [...listed.tools.values()].map(({ sent }) => sent),
+    );
+    return this.#toTools(listed);
+  }
+
+  /** The tools that the server had in an earlier session. It is not started, but it must be allowed to start. */
+  async known(): Promise<DiscoveredMCPTool[] | undefined> {
+    const sent = await this.#knownTools?.get(this.#key());
+    if (sent === undefined || !(await this.#mayStart())) return undefined;
+    return this.#toTools(await readTools(sent, this.client.definition));
+  }
+
+  #key(): string {
+    return serverKey(this.#owner, this.client.definition);
+  }
+
+  #toTools({ tools, rejections }: ServerTools): DiscoveredMCPTool[] {
     const { alias, name: server } = this.client.definition;
-    const { tools, rejections } = await this.client.tools(signal);
     this.#rejections = rejections;
     return [...tools.values()].map(({ listed, definition }) => {
       const id = JSON.stringify(['mcp', this.#owner, server, listed.name]);
