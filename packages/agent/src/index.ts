@@ -37,7 +37,7 @@ export type { BackgroundTask } from './subagents/background-tasks.js';
 export { applyRunner, describeMerge } from './subagents/isolated-subagent.js';
 export type { SubagentDefinition } from './subagents/subagent-definition.js';
 export { Subagents } from './subagents/subagents.js';
-export { linesOf, readTasks, TaskFileError, type TaskLine } from './tasks/read-tasks.js';
+export { readTasks, TaskFileError, type TaskLine } from './tasks/read-tasks.js';
 export { ResultsFile } from './tasks/results-file.js';
 export { type BatchOptions, type BatchProgress, runBatch } from './tasks/run-batch.js';
 export { type RunTaskOptions, runTask, type TaskResult } from './tasks/run-task.js';

@@ -3,6 +3,7 @@
  * change between minor versions.
  */
 
+export { allDone } from './async/all-done.js';
 export { untilAborted } from './async/deadline.js';
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
@@ -37,6 +38,7 @@ export type { Exposure } from './policy/exposure.js';
 export { FolderTrust } from './policy/folder-trust.js';
 export { matchesName } from './policy/match-name.js';
 export type { ListedRule } from './policy/policy.js';
+export { PrivateStore } from './policy/private-store.js';
 export { canonicalName } from './policy/rule.js';
 export { unknownTools } from './policy/unknown-tools.js';
 export { matchCommandRule } from './process/rules/command-rule.js';

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 const taskModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
 
@@ -20,7 +19,8 @@ export class TaskFileError extends Error {
 }
 
 const fields = new Set(['id', 'prompt', 'cwd', 'model', 'mode']);
-const maxLineLength = 10_000_000;
+/** The largest patch of a result fits. */
+const maxLineLength = 200_000_000;
 
 /** Reads a file with one task as JSON in each line. Nothing is run if one of them is wrong. */
 export async function readTasks(path: string): Promise<TaskLine[]> {
@@ -41,15 +41,20 @@ export async function readTasks(path: string): Promise<TaskLine[]> {
   return tasks;
 }
 
-/** The lines of a file, the last one also without a line end. */
+/** The lines of a file, the last one also without a line end, and without a byte order mark. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
-  const input = createReadStream(path, { encoding: 'utf8' });
-  // Without this, an error of the file would end the program.
-  const failed = new Promise<never>((_, reject) => input.once('error', reject));
-  failed.catch(() => undefined);
-  const opened = new Promise<void>((resolve) => input.once('ready', () => resolve()));
-  await Promise.race([opened, failed]);
-  yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  let rest = '';
+  let number = 0;
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    rest += number === 0 && rest === '' ? String(chunk).replace(/^\ufeff/, '') : chunk;
+    if (rest.length > maxLineLength) throw new TaskFileError(`${path}:${number + 1}: the line is too long`);
+    if (!chunk.includes('\n')) continue;
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    number += lines.length;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 function parseTask(line: string, where: string): TaskLine {
@@ -59,8 +64,7 @@ function parseTask(line: string, where: string): TaskLine {
     throw new TaskFileError(`${where}: ${JSON.stringify(unknown)} is no field of a task (${[...fields].join(', ')})`);
   const text = (name: string): string | undefined => {
     const given = value.get(name);
-    if (given === undefined) return undefined;
-    if (typeof given === 'string' && given.trim() !== '') return given;
+    if (given === undefined || (typeof given === 'string' && given.trim() !== '')) return given;
     throw new TaskFileError(`${where}: ${name} must be a text that is not empty`);
   };
   const [id, prompt, cwd, model, named] = [text('id'), text('prompt'), text('cwd'), text('model'), text('mode')];
@@ -79,7 +83,6 @@ function parseTask(line: string, where: string): TaskLine {
 }
 
 function parseObject(line: string, where: string): Map<string, unknown> {
-  if (line.length > maxLineLength) throw new TaskFileError(`${where}: the line is too long`);
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value));

@@ -1,4 +1,4 @@
-import { appendFile, open, readFile, stat, truncate } from 'node:fs/promises';
+import { appendFile, open, readFile, truncate } from 'node:fs/promises';
 import { linesOf, TaskFileError } from './read-tasks.js';
 import type { TaskResult } from './run-task.js';
 
@@ -6,53 +6,55 @@ import type { TaskResult } from './run-task.js';
 export class ResultsFile {
   readonly #path: string;
   /** Of the tasks that have ended, by id. */
-  readonly statuses: Map<string, TaskResult['status']>;
+  readonly statuses = new Map<string, TaskResult['status']>();
+  #written = Promise.resolve();
 
-  private constructor(path: string, statuses: Map<string, TaskResult['status']>) {
+  private constructor(path: string) {
     this.#path = path;
-    this.statuses = statuses;
   }
 
-  /** Repairs the end of the file, which a killed process left. Any other line that is no result is an error. */
+  /**
+   * Makes the file, or repairs its end, which a killed process left. Any other line that is no result is an error, and so
+   * is a file that cannot be written.
+   */
   static async open(path: string): Promise<ResultsFile> {
-    const statuses = new Map<string, TaskResult['status']>();
-    if ((await stat(path).catch(() => undefined)) === undefined) return new ResultsFile(path, statuses);
     const isWhole = await endsWithLine(path);
+    const file = new ResultsFile(path);
     let number = 0;
-    let wrong: { number: number; line: string } | undefined;
+    let broken: number | undefined;
     for await (const line of linesOf(path)) {
       number += 1;
-      if (wrong) break;
       const result = parse(line);
-      if (result) statuses.set(result.id, result.status);
-      else wrong = { number, line };
+      if (result && broken === undefined) file.statuses.set(result.id, result.status);
+      else broken ??= number;
+      const isHalf = number === broken && !isWhole && isHalfResult(line);
+      if (broken !== undefined && !isHalf)
+        throw new TaskFileError(`${path}:${broken}: not a result. Repair the file, or choose another with --out.`);
     }
-    if (wrong && (isWhole || wrong.number < number || !isHalfResult(wrong.line)))
-      throw new TaskFileError(`${path}:${wrong.number}: not a result. Repair the file, or choose another with --out.`);
-    if (wrong) await truncate(path, (await readFile(path)).lastIndexOf(0x0a) + 1);
+    if (broken !== undefined) await truncate(path, (await readFile(path)).lastIndexOf(0x0a) + 1);
     else if (!isWhole) await appendFile(path, '\n');
-    return new ResultsFile(path, statuses);
+    return file;
   }
 
   /** Adds a result, durably: once it is there, its task never runs again. */
-  async add(result: TaskResult): Promise<void> {
-    const handle = await open(this.#path, 'a', 0o600);
-    try {
-      await handle.write(`${JSON.stringify(result)}\n`);
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
-    this.statuses.set(result.id, result.status);
+  add(result: TaskResult): Promise<void> {
+    // One after the other, and nothing after a failure: what follows half a line would be lost.
+    this.#written = this.#written.then(async () => {
+      await appendFile(this.#path, `${JSON.stringify(result)}\n`, { flush: true });
+      this.statuses.set(result.id, result.status);
+    });
+    return this.#written;
   }
 }
 
 async function endsWithLine(path: string): Promise<boolean> {
-  const handle = await open(path, 'r');
+  const handle = await open(path, 'a+', 0o600);
   try {
-    const { size } = await handle.stat();
+    const info = await handle.stat();
+    if (!info.isFile()) throw new TaskFileError(`${path} is not a regular file. Choose another with --out.`);
     const last = Buffer.alloc(1);
-    return size === 0 || ((await handle.read(last, 0, 1, size - 1)).bytesRead === 1 && last[0] === 0x0a);
+    await handle.read(last, 0, 1, Math.max(0, info.size - 1));
+    return info.size === 0 || last[0] === 0x0a;
   } finally {
     await handle.close();
   }
@@ -62,25 +64,20 @@ async function endsWithLine(path: string): Promise<boolean> {
 function isHalfResult(line: string): boolean {
   const start = '{"id":';
   const text = line.replace(/\0+$/, '');
-  return !isJson(text) && (text.startsWith(start) || start.startsWith(text));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return fieldsOf(text) === undefined && (text.startsWith(start) || start.startsWith(text));
 }
 
 function parse(line: string): Pick<TaskResult, 'id' | 'status'> | undefined {
+  const fields = fieldsOf(line);
+  const [id, status] = [fields?.get('id'), fields?.get('status')];
+  const known = (['success', 'error', 'cancelled'] as const).find((each) => each === status);
+  return typeof id === 'string' && known ? { id, status: known } : undefined;
+}
+
+/** `undefined` for what is no JSON. */
+function fieldsOf(line: string): Map<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    const fields = new Map<string, unknown>(Object.entries(Object(value)));
-    const [id, status] = [fields.get('id'), fields.get('status')];
-    const known = (['success', 'error', 'cancelled'] as const).find((each) => each === status);
-    return typeof id === 'string' && known ? { id, status: known } : undefined;
+    return new Map(Object.entries(Object(JSON.parse(line))));
   } catch {
     return undefined;
   }

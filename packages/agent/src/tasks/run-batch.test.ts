@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { isLong } from '../../../../testing/long-run.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { readTasks } from './read-tasks.js';
 import { type BatchOptions, runBatch } from './run-batch.js';
-import type { TaskResult } from './run-task.js';
+import { runTask, type TaskResult } from './run-task.js';
 
 const never = new AbortController().signal;
 const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -150,6 +150,55 @@ test('a second batch is refused also if it names the file by a symlink', async (
   });
   await runBatch(tasksOf('a'), options, never);
   expect(inner.ran).toEqual([]);
+});
+
+test('a result that cannot be written stops the batch', async () => {
+  const directory = tempDirectory({ 'results/out.jsonl': '' });
+  const stopped: string[] = [];
+  const { options, ran } = batch(directory, {
+    out: join(directory, 'results/out.jsonl'),
+    jobs: 2,
+    run: async ({ id }, { onResult }, signal) => {
+      ran.push(id);
+      if (id === 'b') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      if (signal.aborted) stopped.push(id);
+      else rmSync(join(directory, 'results'), { recursive: true });
+      if (!signal.aborted) await onResult?.(resultOf(id));
+      return { ...resultOf(id), status: 'cancelled' };
+    },
+  });
+  await expect(runBatch(tasksOf('a', 'b', 'c'), options, never)).rejects.toThrow('ENOENT');
+  expect({ ran, stopped }).toEqual({ ran: ['a', 'b'], stopped: ['b'] });
+});
+
+test('a task whose result cannot be kept has none', async () => {
+  const directory = tempDirectory();
+  const onResult = () => Promise.reject(new Error('no space left'));
+  const task = runTask({ id: 'a', prompt: 'x' }, { cwd: directory, env: {}, home: directory, onResult }, never);
+  await expect(task).rejects.toThrow('no space left');
+});
+
+test.each([
+  ['a directory', '.', 'EISDIR'],
+  ['a device', '/dev/null', 'not a regular file'],
+  ['a place that is not there', 'nowhere/out.jsonl', 'ENOENT'],
+])('results cannot go to %s, which shows before anything runs', async (_, out, message) => {
+  const directory = tempDirectory();
+  const { options, ran } = batch(directory, { out: resolve(directory, out) });
+  await expect(runBatch(tasksOf('a'), options, never)).rejects.toThrow(message);
+  expect(ran).toEqual([]);
+});
+
+test('a byte order mark and empty lines are no tasks', async () => {
+  const directory = tempDirectory({ 'tasks.jsonl': '\ufeff{"id":"a","prompt":"x"}\r\n\r\n{"id":"b","prompt":"y"}' });
+  expect(await readTasks(join(directory, 'tasks.jsonl'))).toEqual([
+    { id: 'a', prompt: 'x' },
+    { id: 'b', prompt: 'y' },
+  ]);
+});
+
+test.skipIf(!existsSync('/dev/zero'))('a line without an end is refused', async () => {
+  await expect(readTasks('/dev/zero')).rejects.toThrow('/dev/zero:1: the line is too long');
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { homeDirectories } from '@lathe/core/host';
+import { allDone, homeDirectories } from '@lathe/core/host';
 import { FileLocks, LatheHome } from '@lathe/core/tools';
 import { TaskFileError, type TaskLine } from './read-tasks.js';
 import { ResultsFile } from './results-file.js';
@@ -75,26 +75,27 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
     onProgress?.({ ...progress });
   };
   const onResult = async (result: TaskResult) => {
-    if (isOver(result)) await results.add(result);
+    // An interrupted task has no result: it runs again next time.
+    if (result.status === 'cancelled') return;
+    await results.add(result);
+    const { done, now, failed } = progress;
+    tell({ done: done + 1, now: now + 1, failed: result.status === 'error' ? failed + 1 : failed });
   };
-  const count = (result: TaskResult) =>
-    tell({
-      running: progress.running - 1,
-      ...(isOver(result) && { done: progress.done + 1, now: progress.now + 1 }),
-      ...(result.status === 'error' && { failed: progress.failed + 1 }),
-    });
+  // A result that cannot be written stops the other tasks too, which would work for nothing.
+  const broken = new AbortController();
+  const either = AbortSignal.any([signal, broken.signal]);
   const worker = async () => {
-    for (let task = waiting.shift(); task && !signal.aborted; task = waiting.shift()) {
+    for (let task = waiting.shift(); task && !either.aborted; task = waiting.shift()) {
       tell({ running: progress.running + 1 });
-      count(await run(task, { ...rest, onResult }, signal));
+      await run(task, { ...rest, onResult }, either);
+      tell({ running: progress.running - 1 });
     }
   };
+  const stopAll = (error: unknown) => {
+    broken.abort();
+    throw error;
+  };
   tell({});
-  await Promise.all(Array.from({ length: Math.max(1, jobs) }, worker));
+  await allDone(Array.from({ length: Math.max(1, jobs) }, () => worker().catch(stopAll)));
   return progress;
-}
-
-/** An interrupted task has no result: it runs again next time. */
-function isOver({ status }: TaskResult): boolean {
-  return status !== 'cancelled';
 }

@@ -35,7 +35,7 @@ export interface RunTaskOptions extends Omit<LatheOptions, 'extend' | 'worktree'
 
 /**
  * Runs one task to its end, in a worktree of its repository that is removed afterwards. Nobody is asked: what needs
- * approval is denied. Never rejects because of a task; the repository is left as it is.
+ * approval is denied. Rejects only if `onResult` does; the repository is left as it is.
  */
 export async function runTask(task: TaskLine, options: RunTaskOptions, signal: AbortSignal): Promise<TaskResult> {
   const { model, cwd, onResult, ...rest } = options;
@@ -44,10 +44,10 @@ export async function runTask(task: TaskLine, options: RunTaskOptions, signal: A
     ...(task.mode && { 'tools.approvalMode': task.mode }),
     ...(task.model !== undefined && { 'model.name': task.model }),
   };
-  let result: TaskResult | undefined;
-  const settle = async (settled: TaskResult) => {
-    result = settled;
-    await onResult?.(settled);
+  let kept: TaskResult | undefined;
+  const settle = async (result: TaskResult) => {
+    await onResult?.(result);
+    kept = result;
   };
   try {
     signal.throwIfAborted();
@@ -59,9 +59,9 @@ export async function runTask(task: TaskLine, options: RunTaskOptions, signal: A
     }
   } catch (error) {
     // What fails after the result is cleaning up, which the next start does.
-    if (!result) await settle(failure(task, error, signal));
+    if (!kept) await settle(failure(task, error, signal));
   }
-  return result ?? failure(task, 'no result', signal);
+  return kept ?? failure(task, 'no result', signal);
 }
 
 function failure({ id }: TaskLine, error: unknown, { aborted }: AbortSignal): TaskResult {

@@ -63,8 +63,7 @@ async function missingModel(flags: Parameters<typeof openLathe>[0], io: Io, sign
 }
 
 function asUsage(error: unknown): never {
-  if (error instanceof TaskFileError) throw new UsageError(error.message);
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES') throw new UsageError(errorMessage(error));
+  const isOfSystem = error instanceof Error && 'syscall' in error;
+  if (error instanceof TaskFileError || isOfSystem) throw new UsageError(errorMessage(error));
   throw error;
 }
