@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type AnyTool, type CallOutcome } from '@lathe/core';
-import type { CopyChanges, TreeCopy, WorktreeOrigin } from '@lathe/core/host';
-import type { Workspace } from '@lathe/core/tools';
+import { type CopyChanges, PrivateStore, type TreeCopy, type WorktreeOrigin } from '@lathe/core/host';
+import type { LatheHome, Workspace } from '@lathe/core/tools';
 import { ApplyChangesTool } from './apply-changes.js';
 
 /** What is on disk about a worktree, so that a later process can go on with it or remove it. */
@@ -11,8 +10,9 @@ export interface WorktreeRecord {
   id: string;
   /** A task's worktree ends with its process. A session's stays until its changes are applied or discarded. */
   kind: 'task' | 'session';
-  /** The process that uses it. */
+  /** The process that uses it, since this time. */
   owner: string;
+  time: number;
   /** The repository that it is a copy of, and the directory in it to work in. */
   top: string;
   root: string;
@@ -35,12 +35,11 @@ export interface MergeOutcome {
 }
 
 export interface WorktreeParts {
-  record: WorktreeRecord & { base: string };
+  record: WorktreeRecord;
   copy: TreeCopy;
   /** The copy's own directory, as a real path. */
   directory: string;
-  /** Of the record. */
-  file: string;
+  home: LatheHome;
 }
 
 /** Runs one tool under the rules of the session that gets the changes. */
@@ -65,8 +64,7 @@ export class Worktree {
 
   /** What was done here, and a patch of it for `git apply`. */
   async changes(signal: AbortSignal): Promise<CopyChanges & { patch: string }> {
-    const { copy, record } = this.#parts;
-    const changes = await copy.changes(record.base, signal);
+    const changes = await this.#parts.copy.changes(this.#base, signal);
     return { ...changes, patch: await this.#patch(changes, pathsOf(changes), signal) };
   }
 
@@ -76,8 +74,8 @@ export class Worktree {
     signal: AbortSignal,
   ): Promise<MergeOutcome> {
     const { copy, record } = this.#parts;
-    const changes = await copy.changes(record.base, signal);
-    const plan = await copy.plan(record.base, changes, signal);
+    const changes = await copy.changes(this.#base, signal);
+    const plan = await copy.plan(this.#base, changes, signal);
     const paths = plan.files.map(({ path }) => path);
     const conflicts = [...plan.conflicts];
     const rest = () => this.#patch(changes, conflicts, signal);
@@ -101,35 +99,48 @@ export class Worktree {
 
   /** How a person calls it. */
   get name(): string {
-    return this.id.slice(this.id.indexOf('-') + 1);
+    return nameOf(this);
   }
 
   /** Leaves it to another process. */
   async release(): Promise<void> {
-    const { record, file } = this.#parts;
-    if (existsSync(file)) await writeRecord(file, { ...record, owner: '' });
+    const free = (record: WorktreeRecord) => (record.id === this.id ? { ...record, owner: '' } : record);
+    await worktreeRecords(this.#parts.home).update((all) => all.map(free));
   }
 
   /** Leaves nothing behind. */
   async remove(): Promise<void> {
-    const { copy, directory, file } = this.#parts;
+    const { copy, directory, home } = this.#parts;
     // Another process that cleans up may remove the same.
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
     await copy.forget(this.cwd, new AbortController().signal);
     // Last, because what is left without it is never found.
-    await rm(file, { force: true });
+    await worktreeRecords(home).update((all) => all.filter(({ id }) => id !== this.id));
+  }
+
+  get #base(): string {
+    return this.#parts.record.base ?? '';
   }
 
   #patch({ tree }: CopyChanges, paths: readonly string[], signal: AbortSignal): Promise<string> {
-    return this.#parts.copy.patch(this.#parts.record.base, tree, paths, signal);
+    return this.#parts.copy.patch(this.#base, tree, paths, signal);
   }
 }
 
-/** Whole or not at all, because what a killed process left is found by it. */
-export async function writeRecord(file: string, record: WorktreeRecord): Promise<void> {
-  const temp = `${file}.${process.pid}`;
-  await writeFile(temp, JSON.stringify(record), { mode: 0o600 });
-  await rename(temp, file);
+/** How a person calls a worktree; before it stands the repository's key. */
+export function nameOf({ id }: Pick<WorktreeRecord, 'id'>): string {
+  return id.slice(id.indexOf('-') + 1);
+}
+
+/** All worktrees. What a killed process left is found by it. */
+export function worktreeRecords(home: LatheHome): PrivateStore<WorktreeRecord> {
+  return new PrivateStore(home, 'worktrees.json', { key: 'worktrees', isEntry });
+}
+
+function isEntry(value: unknown): value is WorktreeRecord {
+  const fields = new Map<string, unknown>(Object.entries(Object(value)));
+  const hasTexts = ['id', 'kind', 'owner', 'top', 'root'].every((name) => typeof fields.get(name) === 'string');
+  return hasTexts && /^[\da-f]{8}-[\w.-]+$/.test(String(fields.get('id'))) && typeof fields.get('time') === 'number';
 }
 
 function pathsOf({ files }: CopyChanges): string[] {

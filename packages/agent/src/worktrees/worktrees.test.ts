@@ -97,6 +97,16 @@ test('a named worktree of a session is opened again, by one process at a time', 
   expect(await keptWorktrees(here)).toEqual([]);
 });
 
+test('of several that want a worktree of one name at once, one gets it', async () => {
+  const here = await place(repository({ 'a.txt': 'one\n' }));
+  const wanted = [1, 2, 3].map(() => openWorktree(here, { kind: 'session', name: 'fix' }, never));
+  const outcomes = await Promise.allSettled(wanted);
+  const got = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  expect(got).toHaveLength(1);
+  for (const worktree of got) expect(readFileSync(join(worktree.cwd, 'a.txt'), 'utf8')).toBe('one\n');
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(2);
+});
+
 test('killed at a random moment, a process leaves nothing that the next start does not remove', async () => {
   const root = repository(
     Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 9}/f${at}.txt`, `${at}\n`])),

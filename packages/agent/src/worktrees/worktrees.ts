@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '@lathe/core';
 import { enclosingRepository, processIdentity, processState, type Rewind } from '@lathe/core/host';
 import type { LatheHome } from '@lathe/core/tools';
-import { Worktree, type WorktreeRecord, writeRecord } from './worktree.js';
+import { nameOf, Worktree, type WorktreeRecord, worktreeRecords } from './worktree.js';
 
 export interface WorktreePlace {
   home: LatheHome;
@@ -31,47 +31,55 @@ export async function openWorktree(
   { kind, name = randomBytes(4).toString('hex'), from = 'now' }: OpenWorktree,
   signal: AbortSignal,
 ): Promise<Worktree> {
-  const { home } = place;
+  const { home, rewind } = place;
   const root = await realpath(place.root);
   const top = (await enclosingRepository(root))?.workTree;
   if (top === undefined)
     throw new ToolError('execution_failed', `${root} is in no git repository, which a worktree needs. Run: git init`);
   const id = `${keyOf(top)}-${name}`;
   const directory = join(await realpath(await home.directory(folder)), id);
-  const file = `${directory}.json`;
-  const record: WorktreeRecord = { id, kind, owner: await processIdentity(process.pid), top, root };
-  const before = await readRecord(file);
-  if (before && before.owner !== '' && (await processState(before.owner)) === 'running')
-    throw new ToolError('execution_failed', `The worktree ${name} is in use by another process.`);
-  const copy = place.rewind.copyOf(top, { directory, id });
-  const worktreeOf = (known: Pick<WorktreeRecord, 'base' | 'objects'>) => {
-    const { base = '' } = known;
-    return new Worktree({ record: { ...record, ...known, base }, copy, directory, file });
-  };
-  if (before?.base !== undefined && before.top === top) {
-    await writeRecord(file, { ...before, owner: record.owner });
-    return worktreeOf(before);
-  }
-  // Half of one is left by a process that was killed.
-  await rm(directory, { recursive: true, force: true });
-  await writeRecord(file, record);
+  const record = await claim(home, {
+    id,
+    kind,
+    owner: await processIdentity(process.pid),
+    time: Date.now(),
+    top,
+    root,
+  });
+  const copy = rewind.copyOf(top, { directory, id });
+  const worktree = new Worktree({ record, copy, directory, home });
+  if (record.base !== undefined) return worktree;
   try {
-    const made = await copy.create(from, signal);
-    await writeRecord(file, { ...record, ...made });
-    return worktreeOf(made);
+    // Half of one is left by a process that was killed.
+    await rm(directory, { recursive: true, force: true });
+    const made = { ...record, ...(await copy.create(from, signal)) };
+    await worktreeRecords(home).update((all) => [...all.filter((each) => each.id !== id), made]);
+    return new Worktree({ record: made, copy, directory, home });
   } catch (error) {
-    await worktreeOf({}).remove();
+    await worktree.remove();
     throw error;
   }
 }
 
+/** Makes this process the owner of a worktree, and returns what is known of it: a new record, or that of an earlier session. */
+async function claim(home: LatheHome, fresh: WorktreeRecord): Promise<WorktreeRecord> {
+  const records = worktreeRecords(home);
+  const before = (await records.entries()).find(({ id }) => id === fresh.id);
+  const isUsed = before && before.owner !== '' && (await processState(before.owner)) === 'running';
+  const claimed = before?.base !== undefined && before.top === fresh.top ? { ...before, ...fresh } : fresh;
+  await records.update((all) => {
+    if (isUsed || all.find(({ id }) => id === fresh.id)?.owner !== before?.owner)
+      throw new ToolError('execution_failed', `The worktree ${nameOf(fresh)} is in use by another process.`);
+    return [...all.filter(({ id }) => id !== fresh.id), claimed];
+  });
+  return claimed;
+}
+
 /** The names of the sessions' worktrees of this repository. */
 export async function keptWorktrees({ home, root }: Pick<WorktreePlace, 'home' | 'root'>): Promise<string[]> {
-  const top = (await enclosingRepository(root))?.workTree ?? root;
-  const prefix = `${keyOf(top)}-`;
-  const names = (await readdir(home.file(folder)).catch(() => [])).filter((name) => name.startsWith(prefix));
-  const records = await Promise.all(names.map((name) => readRecord(join(home.file(folder), name))));
-  return records.flatMap((record) => (record?.kind === 'session' ? [record.id.slice(prefix.length)] : []));
+  const top = (await enclosingRepository(root))?.workTree;
+  const records = await worktreeRecords(home).entries();
+  return records.filter((record) => record.kind === 'session' && record.top === top).map(nameOf);
 }
 
 function keyOf(top: string): string {
@@ -80,46 +88,16 @@ function keyOf(top: string): string {
 
 /** Removes what killed processes left: worktrees of tasks, and those of sessions that were never finished. */
 export async function removeLeftovers({ home, rewind }: Omit<WorktreePlace, 'root'>): Promise<void> {
-  const directory = home.file(folder);
-  for (const name of await readdir(directory).catch(() => [])) {
-    const file = join(directory, name);
-    const writer = /\.json\.(\d+)$/.exec(name)?.[1];
-    if (writer !== undefined && !isRunning(Number(writer))) await rm(file, { force: true });
-    const record = name.endsWith('.json') ? await readRecord(file) : undefined;
-    if (record === undefined || !(await isLeft(record, file))) continue;
-    const { id, top, base = '' } = record;
-    const at = join(directory, id);
-    const copy = rewind.copyOf(top, { directory: at, id });
-    await new Worktree({ record: { ...record, base }, copy, directory: at, file }).remove();
+  for (const record of await worktreeRecords(home).entries()) {
+    if (!(await isLeft(record))) continue;
+    const { id, top } = record;
+    const directory = home.file(folder, id);
+    await new Worktree({ record, copy: rewind.copyOf(top, { directory, id }), directory, home }).remove();
   }
 }
 
-async function isLeft({ kind, owner, base }: WorktreeRecord, file: string): Promise<boolean> {
+async function isLeft({ kind, owner, base, time }: WorktreeRecord): Promise<boolean> {
   if (kind === 'session' && base !== undefined) return false;
   const state = await processState(owner);
-  if (state !== 'unknown') return state === 'gone';
-  return Date.now() - ((await stat(file).catch(() => undefined))?.mtimeMs ?? Infinity) > maxAgeMs;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-async function readRecord(file: string): Promise<WorktreeRecord | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is WorktreeRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = new Map(Object.entries(value));
-  return ['id', 'kind', 'owner', 'top', 'root'].every((name) => typeof fields.get(name) === 'string');
+  return state === 'unknown' ? Date.now() - time > maxAgeMs : state === 'gone';
 }

@@ -44,12 +44,17 @@ export class TreeCopy {
     const head = own && (await this.#head(git, dirname(own.index), signal));
     if (from === 'commit' && head === undefined)
       throw new ToolError('execution_failed', 'There is no commit yet to start from.');
-    const base = from === 'commit' ? await this.#committed(git, head ?? '', signal) : await this.#now(signal);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFile(this.#reference(git), `${base}\n`, { mode: 0o600 });
     const copy = this.#copy(git);
-    await copy.run(['read-tree', base], { signal, borrows: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const now = from === 'now' ? await this.#store.take(signal) : undefined;
+    await copy.run(['read-tree', now?.tree ?? `${head}^{tree}`], { signal, borrows: true });
     await copy.run(['checkout-index', '--all', '--force', '--quiet', '--index'], { signal, borrows: true });
+    // Submodules are empty directories, as git makes them.
+    for (const path of now?.leftOut ?? [])
+      if (path.endsWith('/')) await mkdir(join(directory, path), { recursive: true, mode: 0o700 });
+    // The tree of a commit is an object of the person's repository; this writes it into ours.
+    const base = now?.tree ?? (await this.#written(copy, signal)).tree;
+    await writeFile(this.#reference(git), `${base}\n`, { mode: 0o600 });
     if (own === undefined) return { base };
     await this.#repository(own.objects, head, signal);
     return { base, objects: own.objects };
@@ -57,8 +62,7 @@ export class TreeCopy {
 
   async changes(base: string, signal: AbortSignal): Promise<CopyChanges> {
     const git = await this.#store.git(signal);
-    const { directory } = this.#options;
-    const { tree, leftOut } = await snapshotTree(this.#copy(git), { own: join(directory, '.git'), signal });
+    const { tree, leftOut } = await this.#written(this.#copy(git), signal);
     return { tree, leftOut, files: await this.#store.differences({ tree: base }, { tree }, signal) };
   }
 
@@ -105,20 +109,15 @@ export class TreeCopy {
     return join(git.options.directory, 'refs', 'lathe', `copy-${this.#options.id}`);
   }
 
-  async #now(signal: AbortSignal): Promise<string> {
-    return (await this.#store.take(signal)).tree;
+  /** The tree of the copy as it is now. */
+  #written(copy: PrivateGit, signal: AbortSignal) {
+    return snapshotTree(copy, { own: join(copy.options.workTree, '.git'), signal });
   }
 
   async #head(git: PrivateGit, directory: string, signal: AbortSignal): Promise<string | undefined> {
     const theirs = new PrivateGit({ ...git.options, directory });
     const found = await theirs.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], { signal, codes: [0, 1] });
     return found.toString('latin1').trim() || undefined;
-  }
-
-  /** The tree of a commit. What is in the private repository must not depend on objects that may go away. */
-  async #committed(git: PrivateGit, head: string, signal: AbortSignal): Promise<string> {
-    const found = await git.run(['rev-parse', `${head}^{tree}`], { signal, borrows: true });
-    return found.toString('latin1').trim();
   }
 
   /** A repository of the copy's own, with its own references, configuration and hooks, that reads objects of the original. */
