@@ -38,12 +38,15 @@ export class ResultsFile {
 
   /** Adds a result, durably: once it is there, its task never runs again. */
   add(result: TaskResult): Promise<void> {
-    // One after the other, and nothing after a failure: what follows half a line would be lost.
-    this.#written = this.#written.then(async () => {
-      await appendFile(this.#path, `${JSON.stringify(result)}\n`, { flush: true });
-      this.statuses.set(result.id, result.status);
-    });
+    this.#written = this.#append(result, this.#written);
     return this.#written;
+  }
+
+  /** One after the other, and nothing after a failure: what follows half a line would be lost. */
+  async #append(result: TaskResult, before: Promise<void>): Promise<void> {
+    await before;
+    await appendFile(this.#path, `${JSON.stringify(result)}\n`, { flush: true });
+    this.statuses.set(result.id, result.status);
   }
 }
 

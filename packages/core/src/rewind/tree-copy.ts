@@ -44,16 +44,8 @@ export class TreeCopy {
     const head = own && (await this.#head(git, dirname(own.index), signal));
     if (from === 'commit' && head === undefined)
       throw new ToolError('execution_failed', 'There is no commit yet to start from.');
-    const copy = this.#copy(git);
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const now = from === 'now' ? await this.#store.take(signal) : undefined;
-    await copy.run(['read-tree', now?.tree ?? `${head}^{tree}`], { signal, borrows: true });
-    await copy.run(['checkout-index', '--all', '--force', '--quiet', '--index'], { signal, borrows: true });
-    // Submodules are empty directories, as git makes them.
-    for (const path of now?.leftOut ?? [])
-      if (path.endsWith('/')) await mkdir(join(directory, path), { recursive: true, mode: 0o700 });
-    // The tree of a commit is an object of the person's repository; this writes it into ours.
-    const base = now?.tree ?? (await this.#written(copy, signal)).tree;
+    const base = await (from === 'now' ? this.#checkOutNow(git, signal) : this.#checkOutCommit(git, head, signal));
     await writeFile(this.#reference(git), `${base}\n`, { mode: 0o600 });
     if (own === undefined) return { base };
     await this.#repository(own.objects, head, signal);
@@ -62,7 +54,7 @@ export class TreeCopy {
 
   async changes(base: string, signal: AbortSignal): Promise<CopyChanges> {
     const git = await this.#store.git(signal);
-    const { tree, leftOut } = await this.#written(this.#copy(git), signal);
+    const { tree, leftOut } = await this.#written(git, signal);
     return { tree, leftOut, files: await this.#store.differences({ tree: base }, { tree }, signal) };
   }
 
@@ -109,9 +101,31 @@ export class TreeCopy {
     return join(git.options.directory, 'refs', 'lathe', `copy-${this.#options.id}`);
   }
 
+  /** Writes the files of the original as they are now. Returns their tree. */
+  async #checkOutNow(git: PrivateGit, signal: AbortSignal): Promise<string> {
+    const { tree, leftOut } = await this.#store.take(signal);
+    await this.#checkOut(git, tree, signal);
+    // Submodules are empty directories, as git makes them.
+    for (const path of leftOut.filter((each) => each.endsWith('/')))
+      await mkdir(join(this.#options.directory, path), { recursive: true, mode: 0o700 });
+    return tree;
+  }
+
+  /** Writes the files of a commit, whose tree is an object of the person's repository. Returns the same tree as one of ours. */
+  async #checkOutCommit(git: PrivateGit, head: string | undefined, signal: AbortSignal): Promise<string> {
+    await this.#checkOut(git, `${head}^{tree}`, signal);
+    return (await this.#written(git, signal)).tree;
+  }
+
+  async #checkOut(git: PrivateGit, tree: string, signal: AbortSignal): Promise<void> {
+    const copy = this.#copy(git);
+    await copy.run(['read-tree', tree], { signal, borrows: true });
+    await copy.run(['checkout-index', '--all', '--force', '--quiet', '--index'], { signal, borrows: true });
+  }
+
   /** The tree of the copy as it is now. */
-  #written(copy: PrivateGit, signal: AbortSignal) {
-    return snapshotTree(copy, { own: join(copy.options.workTree, '.git'), signal });
+  #written(git: PrivateGit, signal: AbortSignal) {
+    return snapshotTree(this.#copy(git), { own: join(this.#options.directory, '.git'), signal });
   }
 
   async #head(git: PrivateGit, directory: string, signal: AbortSignal): Promise<string | undefined> {
