@@ -61,7 +61,7 @@ export async function openWorktree(
   }
 }
 
-/** Makes this process the owner of a worktree, and returns what is known of it: a new record, or that of an earlier session. */
+/** Makes this process the owner of a worktree. Returns a new record, or that of an earlier session. */
 async function claim(home: LatheHome, fresh: WorktreeRecord): Promise<WorktreeRecord> {
   const records = worktreeRecords(home);
   const before = (await records.entries()).find(({ id }) => id === fresh.id);
