@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { filesHash, type InstalledPlugin, isWithin, readBounded, readTree, visibleText } from '@lathe/core/host';
 import { parseSkill, type SkillText } from './parse-skill.js';
 
@@ -60,8 +60,12 @@ export function findSkills({ root, isTrusted, personalFolders, plugins }: SkillP
   const projects = projectFolders.map((folder) => join(root, folder)).filter((folder) => !own.has(folder));
   const theirs = projects.flatMap(skillFolders);
   for (const path of isTrusted ? theirs : []) add(path, () => readProjectSkill(path, root));
-  if (!isTrusted && theirs.length > 0)
-    problems.push({ name: `${theirs.length} of this folder`, reason: 'the folder is not trusted: run lathe trust' });
+  const [first, ...more] = theirs.map((path) => visibleText(relative(root, path)));
+  if (!isTrusted && first !== undefined)
+    problems.push({
+      name: more.length > 0 ? `${first} and ${more.length} more` : first,
+      reason: 'the folder is not trusted: run lathe trust',
+    });
   for (const { name, root: folder, skills } of plugins)
     for (const skill of skills)
       add(`${name}/${skill.folder}`, () => {

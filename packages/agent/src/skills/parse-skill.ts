@@ -26,9 +26,11 @@ export function parseSkill(text: string, folder: string): SkillText {
     const value = parsed.fields.get(name);
     return typeof value === 'string' ? value.trim() : '';
   };
-  const name = (field('name') || folder).normalize('NFKC');
+  const name = (field('name') || plainText(folder)).normalize('NFKC');
   if (name.length > maxName || !/^[\p{Ll}\p{Lo}\p{M}\p{Nd}]+(?:-[\p{Ll}\p{Lo}\p{M}\p{Nd}]+)*$/u.test(name))
     throw new Error(`its name must have 1 to ${maxName} lowercase letters, digits and single hyphens`);
+  if (name.split('-').some((word) => /[a-z]/.test(word) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word)))
+    throw new Error('its name mixes letters of two alphabets in one word, which can pass for another name');
   const description = field('description').replaceAll(/\s+/g, ' ');
   if (description === '') throw new Error('it has no description');
   return {

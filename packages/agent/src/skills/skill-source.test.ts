@@ -88,13 +88,16 @@ test('all folders of the person and the project count, the person’s first', as
   expect(lathe.tools.rejections()[0]?.reason).toContain('there is a skill a already');
 });
 
-test('the skills of a folder that is not trusted are counted, not read', async () => {
-  const { start, state } = await open({ project: { '.claude/skills/a/SKILL.md': skill('a') } }, 'once');
+test('the skills of a folder that is not trusted are named, not read', async () => {
+  const { start, state } = await open(
+    { project: { '.claude/skills/a/SKILL.md': skill('a'), '.claude/skills/b/SKILL.md': 'x' } },
+    'once',
+  );
   const lathe = await start();
   expect(names(lathe)).toEqual([]);
   expect(state.asked).toEqual([]);
   const reason = 'the folder is not trusted: run lathe trust';
-  expect(lathe.tools.rejections()).toEqual([{ source: 'skills', name: '1 of this folder', reason }]);
+  expect(lathe.tools.rejections()).toEqual([{ source: 'skills', name: '.claude/skills/a and 1 more', reason }]);
 });
 
 test('skills of a project ask once, together, and again when any file changes', async () => {

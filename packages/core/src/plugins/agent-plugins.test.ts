@@ -222,6 +222,24 @@ test('a plugin of Claude Code: servers, hooks and folders, without what would gr
   });
 });
 
+test('what a manifest names outside of the plugin, or where we do not look, is noted', () => {
+  const manifest = {
+    name: 'x',
+    commands: './more/',
+    skills: '../..',
+    hooks: './none.json',
+    mcpServers: '/etc/mcp.json',
+  };
+  const { notes, ...plugin } = readPlugin(filesOf({ '.claude-plugin/plugin.json': manifest, 'more/a.md': 'x' }), place);
+  expect(plugin).toMatchObject({ skills: [], servers: {}, hooks: {} });
+  expect(notes).toEqual([
+    '"commands" is not supported: only the folder commands/ is read.',
+    '"skills" names "../..", which the plugin does not have.',
+    '"hooks" names "none.json", which the plugin does not have.',
+    '"mcpServers" names "/etc/mcp.json", which the plugin does not have.',
+  ]);
+});
+
 test.each(['../evil', 'a/b', '.hidden', '', 'a..b', 'con\u202e'])('a foreign plugin cannot be named %j', (name) => {
   expect(() => readPlugin(filesOf({ 'qwen-extension.json': { name } }), place)).toThrow('its name');
 });

@@ -51,6 +51,12 @@ function readForeign(files: PluginFiles, manifest: JsonObject, place: PluginPlac
   };
   for (const key of ['excludeTools', 'settings', 'lspServers', 'outputStyles', 'channels'])
     if (manifest[key] !== undefined) notes.push(`"${key}" is not supported.`);
+  for (const key of ['commands', 'agents'])
+    if (manifest[key] !== undefined) notes.push(`"${key}" is not supported: only the folder ${key}/ is read.`);
+  for (const key of ['skills', 'hooks', 'mcpServers'])
+    for (const path of pathIn(key))
+      if (![...files.keys()].some((file) => `${file}/`.startsWith(`${path}/`)))
+        notes.push(`"${key}" names ${JSON.stringify(path)}, which the plugin does not have.`);
   const { hooks } = manifest;
   return {
     ...own,
