@@ -12,6 +12,9 @@ cpSync(join(import.meta.dirname, '..', 'docs'), pages, {
 });
 const index = readFileSync(join(import.meta.dirname, 'index.md'), 'utf8');
 writeFileSync(join(pages, 'index.md'), index.replaceAll('](../docs/', '](./'));
+// The picture of the start page is named in its head, which the generator does not resolve.
+mkdirSync(join(pages, 'public'));
+cpSync(join(pages, 'pictures', 'demo.svg'), join(pages, 'public', 'demo.svg'));
 mkdirSync(join(pages, 'api'));
 for (const [name, text] of apiPages()) writeFileSync(join(pages, 'api', name), text);
 await build(import.meta.dirname);

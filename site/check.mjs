@@ -15,7 +15,14 @@ const types = {
 };
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const searches = ['sandbox', 'undo', 'Ollama'];
-const audited = ['/start.html', '/terminal.html', '/settings.html', '/troubleshooting.html', '/api/lathe-core.html'];
+const audited = [
+  '/',
+  '/start.html',
+  '/terminal.html',
+  '/settings.html',
+  '/troubleshooting.html',
+  '/api/lathe-core.html',
+];
 const problems = [];
 
 const server = createServer((request, response) => {

@@ -9,13 +9,24 @@ const docs = join(root, 'docs');
 const pages = join(site, 'pages');
 /** Files of the repository that pages link to, from its root. */
 const linked = new Set();
-/** The contrast of labels, and no key hint in the name of the search button. */
+/** Contrast of labels, no key hint in the name of the search button, wider pages, tables that read from the top. */
 const style = `
 .VPDoc .vp-doc [class*='language-'] > span.lang { color: var(--vp-c-text-1) }
 .VPNavBar .DocSearch-Button .DocSearch-Button-Keys { display: none }
+@media (min-width: 960px) { .VPDoc.has-aside .content-container.content-container { max-width: 800px } }
+.vp-doc td, .vp-doc th { vertical-align: top }
+.vp-doc td { padding: 6px 12px; font-size: 0.875rem; line-height: 1.5 }
+.vp-doc th { padding: 6px 12px; text-align: left }
+.vp-doc td code { font-size: 0.8125rem; overflow-wrap: break-word }
+.VPHero .image { max-width: 640px }
+.VPHero .image-container.image-container { width: auto; height: auto; transform: none }
+.VPHero .image-src.image-src { position: static; max-width: 100%; max-height: none; transform: none; border-radius: 8px }
+.VPHero .image-bg { display: none }
+@media (max-width: 959px) { .VPHero .image.image { margin: 0 auto 24px } }
 `;
 const page = ([text, link]) => ({ text, link });
-const group = (text, links) => ({ text, items: links.map(page).filter(exists) });
+/** Folded; the group of the page that is shown is open. */
+const group = (text, links) => ({ text, collapsed: true, items: links.map(page).filter(exists) });
 
 export default defineConfig({
   title: 'Lathe',
@@ -36,6 +47,14 @@ export default defineConfig({
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
+    nav: [
+      page(['Start', '/start']),
+      page(['Use', '/terminal']),
+      page(['Extend', '/extending']),
+      page(['Settings', '/settings']),
+      page(['Reference', '/command-line']),
+      page(['Troubleshoot', '/troubleshooting']),
+    ],
     sidebar: [
       group('Start', [['Install and first task', '/start']]),
       group('Use', [
