@@ -1,5 +1,5 @@
 // npm run test:nodes: on every major version of Node that we support, the project of testing/consumer with the packed packages,
-// then the unit tests. The programs come from the npm registry and are kept in the system's temp directory.
+// then the unit tests. The programs come from the npm registry and are kept in node_modules/.cache: the sandbox has its own /tmp.
 //   npm run test:nodes -- 24 26                      only these versions
 //   npm run test:nodes -- 26 packages/core/src/text  only these tests
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const chosen = supported.filter((version) => args.includes(version));
 const versions = chosen.length > 0 ? chosen : supported;
 const given = args.filter((each) => !supported.includes(each));
 const tests = given.length > 0 ? given : ['packages'];
-const cache = join(tmpdir(), 'lathe-nodes');
+const cache = join(root, 'node_modules/.cache/lathe-nodes');
 
 if (process.platform !== 'linux' || process.arch !== 'x64') {
   console.error('test:nodes needs Linux on x64: only its packages of Node are used.');

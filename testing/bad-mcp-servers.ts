@@ -62,7 +62,8 @@ export const badServers: Record<string, 'no tools' | 'ok' | 'fails' | 'times out
   'null-content': 'fails',
   'unknown-content': 'fails',
   'huge-answer': 'fails',
-  'nested-answer': 'fails',
+  // JSON.stringify has no limit of depth any more since Node 26.
+  'nested-answer': Number.parseInt(process.versions.node) < 26 ? 'fails' : 'ok',
   hangs: 'times out',
   'text-id': 'times out',
   'case-variants': 'times out',

@@ -32,7 +32,8 @@ export async function askBackground(
       received += String(data);
       if (deviceReply.test(received)) finish();
     };
-    const timer = setTimeout(finish, limitMs);
+    // When something kept the program busy, the answer may have arrived and not been read yet.
+    const timer = setTimeout(() => setImmediate(finish), limitMs);
     input.on('data', onData);
     input.resume();
     output.write(query);
