@@ -30,6 +30,23 @@ const faults = {
   'wrong-types': { 'textDocument/diagnostic': ({ id }) => send({ id, result: { items: [7, { range: 1 }, null] } }) },
   'ignores-term': { initialize: (message) => (process.on('SIGTERM', () => {}), initialize(message)) },
   asks: { initialized: askForEverything },
+  'dies-at-start': { initialize: () => process.exit(4) },
+  'refuses-to-start': {
+    initialize: ({ id }) => send({ id, error: { code: 1, message: 'no \u001b[31mlicence\nhere' } }),
+  },
+  'prints-megabytes': { initialized: () => process.stderr.write('x'.repeat(64 << 20)) },
+  'writes-rubbish': { initialized: () => process.stdout.write(`Content-Length: none\r\n\r\n${'\0'.repeat(1000)}`) },
+  'answers-hugely': { 'textDocument/diagnostic': ({ id }) => send({ id, result: { items: manyProblems(100_000) } }) },
+  'pushes-hugely': { push: (uri, { version }) => publish(uri, { version, items: manyProblems(100_000) }) },
+  'control-characters': {
+    'textDocument/diagnostic': ({ id, params }) => {
+      const items = problemsOf(params.textDocument.uri);
+      send({
+        id,
+        result: { items: items.map((item) => ({ ...item, code: '\u001b[2J', message: 'a\u0007\nb\u202e' })) },
+      });
+    },
+  },
 };
 
 const behaviour = faults[fault];
@@ -84,13 +101,19 @@ function diagnose({ id, params }) {
 }
 
 function problemsOf(uri) {
-  const lines = (documents.get(uri)?.text ?? '').split('\n');
-  return lines.flatMap((line, at) => [...line.matchAll(/BAD\((\w+)\)/g)].map(([, text]) => problem(at, text)));
+  const lines = (documents.get(uri)?.text ?? '').split(/\r\n|\r|\n/);
+  return lines.flatMap((line, at) =>
+    [...line.matchAll(/BAD\((\w+)\)/g)].map(({ 1: text, index }) => problem(at, text, index)),
+  );
 }
 
-function problem(line, message) {
-  const start = { line, character: 0 };
+function problem(line, message, character = 0) {
+  const start = { line, character };
   return { range: { start, end: start }, severity: 1, code: 'bad', message };
+}
+
+function manyProblems(count) {
+  return Array.from({ length: count }, (_, at) => problem(at, `old problem number ${at}`));
 }
 
 function flood(extra = {}) {

@@ -2,10 +2,10 @@ import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../contract/errors.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { BaseTool } from '../tools/tools.js';
 import type { LanguageServers } from './language-servers.js';
 import { hoverText, outlineText, placesText } from './navigation-text.js';
+import { oneLine } from './protocol.js';
 import { readSmallText } from './read-small-text.js';
 import { renameEdits } from './rename-edits.js';
 import { symbolPosition } from './symbol-position.js';
@@ -59,13 +59,8 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
 
   async execute(params: NavigationParams, _signal: AbortSignal, call = directCall()): Promise<string> {
     const { action } = params;
-    const path = await call.locate(params.file_path);
-    const answer = await this.#ask(path, params);
-    if (action === 'rename')
-      return rename(
-        renameEdits(answer, (file) => this.#servers.isInside(file)),
-        call,
-      );
+    const answer = await this.#ask(await call.locate(params.file_path), params);
+    if (action === 'rename') return rename(renameEdits(answer, this.#servers), call);
     if (action === 'symbols') return outlineText(answer) || 'No symbols found.';
     if (action === 'hover') return hoverText(answer) || 'No hover found.';
     return (await placesText(answer, this.#servers)) || `No ${action} found.`;
@@ -88,7 +83,7 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
     if (asked === undefined) throw new ToolError('execution_failed', `No language server is there for ${path}.`);
     return asked.catch((error: unknown) => {
       if (error instanceof ToolError) throw error;
-      const reason = sanitizeDescription(error instanceof Error ? error.message : String(error), 300);
+      const reason = oneLine(error instanceof Error ? error.message : String(error), 300);
       throw new ToolError('execution_failed', `The language server did not answer: ${reason}`);
     });
   }

@@ -1,4 +1,4 @@
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, join, relative, resolve, sep } from 'node:path';
 import { readSmallFile } from '../files/small-file.js';
 import { isWithin } from '../files/workspace.js';
 import { executableAt } from '../process/run/trusted-path.js';
@@ -47,26 +47,15 @@ export function findServer({ name, servers }: Language, file: string, places: Se
   return { missing: `no server for ${name} is installed (${servers.map(({ program }) => program).join(', ')})` };
 }
 
-function* candidatesFor(program: string, file: string, { roots, path }: ServerPlaces): Generator<string> {
-  if (isAbsolute(program)) {
-    yield program;
-    return;
-  }
+function candidatesFor(program: string, file: string, { roots, path }: ServerPlaces): string[] {
   const root = roots.find((each) => isWithin(each, file)) ?? roots[0] ?? '/';
-  if (program.includes('/')) {
-    yield join(root, program);
-    return;
-  }
+  if (program.includes('/')) return [resolve(root, program)];
   // A file that is itself a folder of the workspace stands for all of it.
-  for (
-    let directory = file === root ? root : dirname(file);
-    isWithin(root, directory);
-    directory = dirname(directory)
-  ) {
-    for (const place of ['node_modules/.bin', '.venv/bin', 'venv/bin']) yield join(directory, place, program);
-    if (directory === dirname(directory)) break;
-  }
-  for (const directory of path.split(delimiter)) if (directory !== '') yield join(directory, program);
+  const names = file === root ? [] : relative(root, dirname(file)).split(sep);
+  const folders = names.map((_, index) => join(root, ...names.slice(0, names.length - index)));
+  const places = ['node_modules/.bin', '.venv/bin', 'venv/bin'];
+  const directories = [...folders, root].flatMap((folder) => places.map((place) => join(folder, place)));
+  return [...directories, ...path.split(delimiter).filter(Boolean)].map((directory) => join(directory, program));
 }
 
 /** `tsc` has been a language server only since TypeScript 7. */

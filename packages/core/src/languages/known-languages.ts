@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import type { Settings } from '../settings/keys.js';
 
 /** A program that serves a language, and how it is started. */
 export interface ServerProgram {
@@ -68,20 +69,15 @@ const knownLanguages: readonly Language[] = [
       { program: 'clangd', args: ['--background-index=false', '--use-dirty-headers', '--log=error'], onlyReads: true },
     ],
   },
-  {
-    name: 'shell',
-    extensions: { shellscript: ['.sh', '.bash'] },
-    markers: [],
-    servers: [{ program: 'bash-language-server', args: ['start'], onlyReads: true }],
-  },
-  vscodeLanguage('json', { json: ['.json'], jsonc: ['.jsonc'] }),
-  vscodeLanguage('html', { html: ['.html', '.htm'] }),
-  vscodeLanguage('css', { css: ['.css'], scss: ['.scss'], less: ['.less'] }),
+  sideLanguage('shell', { shellscript: ['.sh', '.bash'] }, 'bash-language-server', 'start'),
+  sideLanguage('json', { json: ['.json'], jsonc: ['.jsonc'] }, 'vscode-json-language-server', '--stdio'),
+  sideLanguage('html', { html: ['.html', '.htm'] }, 'vscode-html-language-server', '--stdio'),
+  sideLanguage('css', { css: ['.css'], scss: ['.scss'], less: ['.less'] }, 'vscode-css-language-server', '--stdio'),
 ];
 
-function vscodeLanguage(name: string, extensions: Language['extensions']): Language {
-  const server = { program: `vscode-${name}-language-server`, args: ['--stdio'], onlyReads: true } as const;
-  return { name, extensions, markers: [], servers: [server] };
+/** A language that is in many projects, but no project is written in it. */
+function sideLanguage(name: string, extensions: Language['extensions'], program: string, argument: string): Language {
+  return { name, extensions, markers: [], servers: [{ program, args: [argument], onlyReads: true }] };
 }
 
 /** The protocol's name for the language of a file; `undefined` for a file of other languages. */
@@ -90,9 +86,7 @@ export function languageIdOf({ extensions }: Language, path: string): string | u
 }
 
 /** One entry of the setting `languages`: a server of the user's own, or `false` for none. */
-export type LanguageSetting =
-  | false
-  | { readonly command: string; readonly args?: readonly string[]; readonly extensions?: readonly string[] };
+export type LanguageSetting = Settings['languages'][string];
 
 /** The known languages with what the settings change. A language of the settings wins over known ones by extension. */
 export function languagesOf(settings: Readonly<Record<string, LanguageSetting>>): Language[] {

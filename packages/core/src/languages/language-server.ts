@@ -1,7 +1,8 @@
 import type { Visibility } from '../files/access/visibility.js';
 import type { ContainedProgram } from '../process/run/contained-program.js';
-import { type Language, languageIdOf } from './known-languages.js';
-import { newProblems, type ProblemsByFile, type TextChanged } from './new-problems.js';
+import type { CheckedChange } from '../tools/file-change-tool.js';
+import type { Language } from './known-languages.js';
+import { newProblems, type ProblemsByFile } from './new-problems.js';
 import { OpenDocuments } from './open-documents.js';
 import { type Problem, problemsIn } from './problem.js';
 import { ProjectFiles } from './project-files.js';
@@ -19,12 +20,6 @@ export interface CheckResult {
   now: ProblemsByFile;
 }
 
-export interface LanguageServerOptions {
-  language: Language;
-  roots: readonly string[];
-  visibility: Visibility;
-}
-
 /**
  * One server and the files of its language: it knows the texts we show it and says what is wrong with them. Loaded when
  * a server starts, because it brings the library of the protocol.
@@ -36,11 +31,11 @@ export class LanguageServer {
   readonly #documents: OpenDocuments;
   #capabilities: unknown;
 
-  constructor(program: ContainedProgram, { language, roots, visibility }: LanguageServerOptions) {
+  constructor(program: ContainedProgram, language: Language, roots: readonly string[], visibility: Visibility) {
     this.#roots = roots;
     this.#files = new ProjectFiles(roots, Object.values(language.extensions).flat(), visibility);
     this.connection = new ServerConnection(program, roots, (method, params) => this.#documents.hear(method, params));
-    this.#documents = new OpenDocuments(this.connection, (path) => languageIdOf(language, path) ?? language.name);
+    this.#documents = new OpenDocuments(this.connection, language);
     void this.connection.ended.then(() => this.#files.close());
   }
 
@@ -71,7 +66,7 @@ export class LanguageServer {
    * The problems that a change makes, in the file and in those that import it. Begins with the text before, waits until
    * the file is written, and goes on with the text after; `written` is false when it was not.
    */
-  async check(change: TextChanged, written: Promise<boolean>): Promise<CheckResult> {
+  async check(change: CheckedChange, written: Promise<boolean>): Promise<CheckResult> {
     const { path, before, after } = change;
     const isStale = await this.#catchUp();
     const importers = await this.#openImporters(path);
@@ -127,7 +122,8 @@ export class LanguageServer {
     const isTsserver = Array.isArray(commands) && commands.includes('typescript.tsserverRequest');
     const isPulled = this.offers('diagnosticProvider');
     if (!isPulled && !isTsserver) return this.#documents.pushed(paths, { isStale });
-    const ask = isPulled ? this.#pull.bind(this) : this.#askTsserver.bind(this);
+    const execute = (params: object) => this.connection.request('workspace/executeCommand', params);
+    const ask = (path: string) => (isPulled ? this.#pull(path) : tsserverProblems(path, execute));
     return new Map(await Promise.all(paths.map(async (path) => [path, await ask(path)] as const)));
   }
 
@@ -138,15 +134,10 @@ export class LanguageServer {
     const report = await ask().catch(() => ask());
     return problemsIn(path, field(report, 'items'));
   }
-
-  #askTsserver(path: string): Promise<Problem[]> {
-    return tsserverProblems(path, (params) => this.connection.request('workspace/executeCommand', params));
-  }
 }
 
 /** What we understand, and no more: nothing here lets a server change files or register for more. */
 const clientCapabilities = {
-  general: { positionEncodings: ['utf-16'] },
   window: { workDoneProgress: true },
   workspace: { configuration: true, workspaceFolders: true, applyEdit: false },
   textDocument: {
@@ -154,7 +145,6 @@ const clientCapabilities = {
     publishDiagnostics: { versionSupport: true },
     diagnostic: {},
     hover: { contentFormat: ['plaintext', 'markdown'] },
-    definition: { linkSupport: false },
     documentSymbol: { hierarchicalDocumentSymbolSupport: true },
     rename: {},
   },

@@ -18,7 +18,7 @@ test.each(['none', 'pushes-versions', 'pushes-late', 'pushes-without-versions'])
   'only new problems are named, each once (%s)',
   async (fault) => {
     const { edit } = of(fault);
-    expect(await edit('a.demo', 'one', 'zero\none BAD(first)')).toBe('New problems:\na.demo:2:1 error bad: first');
+    expect(await edit('a.demo', 'one', 'zero\none BAD(first)')).toBe('New problems:\na.demo:2:5 error bad: first');
     expect(await edit('a.demo', 'three', 'BAD(second)')).toBe('New problems:\na.demo:4:1 error bad: second');
     expect(await edit('a.demo', 'BAD(first)', '')).toBe('');
     expect(await edit('a.demo', 'zero\n', 'BAD(first)\n')).toBe('New problems:\na.demo:1:1 error bad: first');
@@ -50,7 +50,7 @@ test('what a late server finds comes with the next result, unless it is gone by 
   const texts: string[] = [];
   await expect
     .poll(async () => texts.push(await edit('a.demo', 'three', 'three ')) && texts.join('\n'), { timeout: 30_000 })
-    .toContain('New problems since the earlier change of a.demo:\na.demo:1:1 error bad: first');
+    .toContain('New problems:\na.demo:1:1 error bad: first');
   expect(texts.join('\n')).not.toContain('fixed');
 });
 
@@ -64,7 +64,10 @@ const faults = [
   'floods-requests',
 ];
 
-test.each([...faults, 'huge-message', 'no-json', 'wrong-types', 'ignores-term', 'asks'])(
+const deaths = ['dies-at-start', 'refuses-to-start', 'prints-megabytes', 'writes-rubbish', 'huge-message', 'no-json'];
+const lies = ['wrong-types', 'ignores-term', 'asks', 'answers-hugely', 'pushes-hugely'];
+
+test.each([...faults, ...deaths, ...lies])(
   'a server that misbehaves costs an edit its time limit and nothing else (%s)',
   { timeout: 60_000 },
   async (fault) => {
@@ -80,6 +83,21 @@ test.each([...faults, 'huge-message', 'no-json', 'wrong-types', 'ignores-term', 
     expect(pids.filter(isRunning)).toEqual([]);
   },
 );
+
+test('what a server says is shown without its control characters', async () => {
+  const { edit } = of('control-characters');
+  const text = await edit('a.demo', 'one', 'BAD(new)');
+  expect(text).toBe('New problems:\na.demo:1:1 error \\x1b[2J: a\\x07 b\\u{202e}');
+  const { edit: next } = of('refuses-to-start');
+  expect(await next('a.demo', 'one', 'uno')).toBe('Not checked: the demo server failed (no \\x1b[31mlicence here).');
+});
+
+test('in a file with more problems than are looked at, none is new', async () => {
+  const { edit, put } = of('none');
+  put('many.demo', Array.from({ length: 3_000 }, (_, index) => `BAD(p${index})\n`).join(''));
+  expect(await edit('many.demo', 'BAD(p0)', '')).toBe('');
+  expect(await edit('many.demo', 'BAD(p1)', 'BAD(p2)')).toBe('');
+});
 
 test('a server that eats memory is ended by the system', { timeout: 60_000 }, async () => {
   const { edit, pids } = of('eats-memory', { memoryMb: 300, waitMs: 1 });

@@ -1,7 +1,7 @@
 import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { visibleText } from '../text/visible-text.js';
 import type { LanguageServers } from './language-servers.js';
-import { field, linesOf, pathOf } from './protocol.js';
+import { field, linesOf, oneLine, pathOf } from './protocol.js';
 import { readSmallText } from './read-small-text.js';
 
 const maxPlaces = 100;
@@ -61,7 +61,7 @@ export function outlineText(answer: unknown): string {
       const range = field(entry, 'selectionRange') ?? field(field(entry, 'location'), 'range');
       const line = Number(field(field(range, 'start'), 'line')) + 1;
       const kind = kinds[Number(field(entry, 'kind')) - 1] ?? 'symbol';
-      lines.push(`${'  '.repeat(depth)}${line}: ${kind} ${sanitizeDescription(name, 120)}`);
+      lines.push(`${'  '.repeat(depth)}${line}: ${kind} ${oneLine(name, 120)}`);
       add(field(entry, 'children'), depth + 1);
     }
   };

@@ -1,37 +1,31 @@
 import { diffLines, type LineEdit } from '../text/line-diff.js';
-import type { Problem } from './problem.js';
+import type { CheckedChange } from '../tools/file-change-tool.js';
+import { maxPerFile, type Problem } from './problem.js';
 import { linesOf } from './protocol.js';
 
 /** The problems of each file that is known, by path. */
 export type ProblemsByFile = ReadonlyMap<string, readonly Problem[]>;
-
-/** A change of one file; `before` is `null` for a new one. */
-export interface TextChanged {
-  path: string;
-  before: string | null;
-  after: string;
-}
 
 /**
  * The problems that are there after a change and were not before, those of the changed file first. A problem keeps its
  * identity when the lines above it move, and anywhere inside the lines that were replaced. A file whose problems before
  * are not known has no new ones.
  */
-export async function newProblems(old: ProblemsByFile, now: ProblemsByFile, change: TextChanged): Promise<Problem[]> {
+export async function newProblems(old: ProblemsByFile, now: ProblemsByFile, change: CheckedChange): Promise<Problem[]> {
   const { path, before, after } = change;
   const edits = before === null ? [] : await diffLines(linesOf(before), linesOf(after));
   const found: Problem[] = [];
   for (const [file, problems] of now) {
-    const isChanged = file === path;
-    const known = old.get(file) ?? (isChanged && before === null ? [] : undefined);
-    if (known === undefined) continue;
+    const known = old.get(file) ?? (file === path && before === null ? [] : undefined);
+    if (known === undefined || known.length === maxPerFile) continue;
+    const moves = file === path ? edits : [];
     const counts = new Map<string, number>();
     for (const problem of known) {
-      const key = isChanged ? keyOf(problem, placeBefore(problem.line, edits)) : keyOf(problem, problem.line);
+      const key = keyOf(problem, placeBefore(problem.line, moves));
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
     for (const problem of problems) {
-      const key = isChanged ? keyOf(problem, placeAfter(problem.line, edits)) : keyOf(problem, problem.line);
+      const key = keyOf(problem, placeAfter(problem.line, moves));
       const left = counts.get(key) ?? 0;
       if (left > 0) counts.set(key, left - 1);
       else found.push(problem);

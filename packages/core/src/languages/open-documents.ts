@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Language, languageIdOf } from './known-languages.js';
 import type { ProblemsByFile } from './new-problems.js';
 import { type Problem, problemsIn } from './problem.js';
 import { field, pathOf, uriOf } from './protocol.js';
@@ -24,23 +25,24 @@ interface OpenDocument {
 /** The texts that a server is shown, and the problems that it pushes about them. */
 export class OpenDocuments {
   readonly #connection: ServerConnection;
-  readonly #languageIdOf: (path: string) => string;
+  readonly #language: Language;
   readonly #documents = new Map<string, OpenDocument>();
   /** What the server says it is busy with. */
   readonly #tasks = new Set<unknown>();
   #heardAt = 0;
 
-  constructor(connection: ServerConnection, languageIdOf: (path: string) => string) {
+  constructor(connection: ServerConnection, language: Language) {
     this.#connection = connection;
-    this.#languageIdOf = languageIdOf;
+    this.#language = language;
   }
 
   textOf(path: string): string | undefined {
     return this.#documents.get(path)?.text;
   }
 
-  /** Opens a document, or replaces its text if that is another one. */
-  show(path: string, text: string): void {
+  /** Opens a document, or replaces its text if that is another one. A byte order mark is no part of it. */
+  show(path: string, content: string): void {
+    const text = content.replace(/^\ufeff/, '');
     if (this.textOf(path) !== text) this.#send(path, text);
   }
 
@@ -111,7 +113,10 @@ export class OpenDocuments {
     this.#documents.set(path, { version, text });
     const [method, params] = open
       ? ['textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ text }] }]
-      : ['textDocument/didOpen', { textDocument: { uri, languageId: this.#languageIdOf(path), version, text } }];
+      : [
+          'textDocument/didOpen',
+          { textDocument: { uri, languageId: languageIdOf(this.#language, path), version, text } },
+        ];
     this.#connection.notify(method, params);
   }
 }

@@ -1,6 +1,5 @@
 import type { Diagnostic } from 'vscode-languageserver-protocol';
-import { sanitizeDescription } from '../text/sanitize-definition.js';
-import { field } from './protocol.js';
+import { field, oneLine } from './protocol.js';
 
 /** An error or a warning in a file, as a server reports it. */
 export interface Problem {
@@ -15,32 +14,29 @@ export interface Problem {
   message: string;
 }
 
-/** Nobody reads more than this about one file. */
-const maxPerFile = 2_000;
+/** Nobody reads more than this about one file. One that has so many before a change has no new ones. */
+export const maxPerFile = 2_000;
 const maxMessage = 300;
 
 /** The errors and warnings of a list that a server sent; hints and whatever is malformed are left out. */
 export function problemsIn(path: string, list: unknown): Problem[] {
   if (!Array.isArray(list)) return [];
-  return list.slice(0, maxPerFile).flatMap((entry: unknown) => {
-    if (!isDiagnostic(entry) || (entry.severity ?? 1) > 2) return [];
+  const diagnostics = list.filter((entry): entry is Diagnostic => isDiagnostic(entry) && (entry.severity ?? 1) <= 2);
+  return diagnostics.slice(0, maxPerFile).map((entry) => {
     const { line, character } = entry.range.start;
     const { code = '', source = '' } = entry;
     const isTypeScript = typeof code === 'number' && /^(?:ts|typescript)$/.test(source);
-    const shown = sanitizeDescription(isTypeScript ? `TS${code}` : String(code), 60);
+    const shown = oneLine(isTypeScript ? `TS${code}` : String(code), 60);
     const message = typeof entry.message === 'string' ? entry.message : entry.message.value;
-    return [{ path, line, column: character, isError: entry.severity !== 2, code: shown, message: oneLine(message) }];
+    return {
+      path,
+      line,
+      column: character,
+      isError: entry.severity !== 2,
+      code: shown,
+      message: oneLine(message, maxMessage),
+    };
   });
-}
-
-function oneLine(text: string): string {
-  return sanitizeDescription(
-    text
-      .slice(0, 4 * maxMessage)
-      .replaceAll(/\s+/g, ' ')
-      .trim(),
-    maxMessage,
-  );
 }
 
 function isDiagnostic(entry: unknown): entry is Diagnostic {
@@ -53,17 +49,13 @@ function isDiagnostic(entry: unknown): entry is Diagnostic {
 
 const maxShown = 20;
 
-/** The lines of a result that name problems; none when there are none. */
-export function describeProblems(
-  title: string,
-  problems: readonly Problem[],
-  display: (path: string) => string,
-): string[] {
-  if (problems.length === 0) return [];
+/** The lines of a result that name problems; empty when there are none. */
+export function describeProblems(problems: readonly Problem[], display: (path: string) => string): string {
+  if (problems.length === 0) return '';
   const lines = problems.slice(0, maxShown).map(({ path, line, column, isError, code, message }) => {
-    const kind = [isError ? 'error' : 'warning', ...(code === '' ? [] : [code])].join(' ');
+    const kind = `${isError ? 'error' : 'warning'} ${code}`.trim();
     return `${display(path)}:${line + 1}:${column + 1} ${kind}: ${message}`;
   });
   const rest = problems.length - lines.length;
-  return [`${title}:`, ...lines, ...(rest > 0 ? [`(${rest} more)`] : [])];
+  return ['New problems:', ...lines, ...(rest > 0 ? [`(${rest} more)`] : [])].join('\n');
 }

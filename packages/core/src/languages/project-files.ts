@@ -2,17 +2,15 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, sep } from 'node:path';
 import type { Visibility } from '../files/access/visibility.js';
+import { isWithin } from '../files/workspace.js';
 import { readSmallText } from './read-small-text.js';
 
-/** A file that somebody changed on disk since the last look, as `workspace/didChangeWatchedFiles` spells it. */
-export interface FileChange {
-  path: string;
-  type: 1 | 2 | 3;
-}
+type FileChange = { path: string; type: number };
 
-const [created, changed, deleted] = [1, 2, 3] as const;
+/** The types of changes that `workspace/didChangeWatchedFiles` knows. */
+const [created, changed, deleted] = [1, 2, 3];
 const maxFiles = 5_000;
-const maxDirectories = 1_000;
+const maxDirectories = 2_000;
 const skippedDirectories = new Set(['node_modules', '.git', '.venv', 'venv', '__pycache__', 'target', '.lathe']);
 /** Files that say how the others are to be read. */
 const configFiles = /^(?:[jt]sconfig.*\.json|package\.json|pyproject\.toml|pyrightconfig\.json|go\.mod|Cargo\.toml)$/;
@@ -57,27 +55,30 @@ export class ProjectFiles {
     await this.#ready;
     const touched = [...this.#touched];
     this.#touched.clear();
-    const all = await Promise.all(touched.map((path) => this.#lookAt(path)));
-    return all.flat();
+    return (await Promise.all(touched.map((path) => this.#lookAt(path)))).flat();
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    this.#unwatch('/');
   }
 
   async #lookAt(path: string): Promise<FileChange[]> {
-    const isKnown = this.#words.has(path);
     const info = await stat(path).catch(() => undefined);
-    if (info?.isDirectory()) return this.#watchers.has(path) ? [] : this.#scan([path]);
-    if (info === undefined) {
-      this.#words.delete(path);
-      return isKnown ? [{ path, type: deleted }] : [];
-    }
+    if (info === undefined) return this.#forget(path);
+    if (info.isDirectory()) return this.#watchers.has(path) ? [] : this.#scan([path]);
     if (!info.isFile() || !this.#isOurs(path)) return [];
+    const type = this.#words.has(path) ? changed : created;
     await this.#readWords(path);
-    return [{ path, type: isKnown ? changed : created }];
+    return [{ path, type }];
+  }
+
+  /** Removes a file, or a directory and all below it; returns the files as deleted ones. */
+  #forget(path: string): FileChange[] {
+    this.#unwatch(path);
+    const gone = [...this.#words.keys()].filter((file) => isWithin(path, file));
+    for (const file of gone) this.#words.delete(file);
+    return gone.map((file) => ({ path: file, type: deleted }));
   }
 
   /** Adds directories and all below them; returns their files as created ones. */
@@ -85,7 +86,8 @@ export class ProjectFiles {
     const pending = [...directories];
     const all: FileChange[] = [];
     for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-      if (this.#isClosed || this.#words.size >= maxFiles || !this.#mayEnter(next)) continue;
+      if (this.#isClosed || this.#words.size >= maxFiles || this.#watchers.size >= maxDirectories) break;
+      if (!this.#mayEnter(next)) continue;
       const entries = await readdir(next, { withFileTypes: true }).catch(() => []);
       this.#watch(next);
       const paths = entries.filter((entry) => entry.isFile()).map(({ name }) => join(next, name));
@@ -114,23 +116,29 @@ export class ProjectFiles {
   }
 
   #watch(directory: string): void {
-    if (this.#watchers.size >= maxDirectories || this.#watchers.has(directory)) return;
+    if (this.#watchers.has(directory)) return;
     try {
       const watcher = watch(directory, { persistent: false }, (_event, name) => {
         if (name !== null && this.#touched.size < maxFiles) this.#touched.add(join(directory, name));
       });
-      watcher.on('error', () => {
-        watcher.close();
-        this.#watchers.delete(directory);
-      });
+      watcher.on('error', () => this.#unwatch(directory));
       this.#watchers.set(directory, watcher);
     } catch {
       // The system has no watches left: changes in this directory are seen when the file itself is edited.
     }
   }
+
+  /** For a directory and all below it. */
+  #unwatch(path: string): void {
+    for (const [directory, watcher] of this.#watchers) {
+      if (!isWithin(path, directory)) continue;
+      watcher.close();
+      this.#watchers.delete(directory);
+    }
+  }
 }
 
-const importLine = /\b(?:from|import|require|include|use|mod|source|extends)\b([^\n;]{1,300})/g;
+const importLine = /(?:\b(?:from|import|require|include|use|mod|source|extends)\b|^\s*\.\s)([^\n;]{1,300})/gm;
 
 /** Every word after a keyword that imports, in any language: a superset, because a file too many only costs time. */
 function importedWords(text: string): string[] {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 
 export function uriOf(path: string): string {
   return pathToFileURL(path).href;
@@ -23,6 +24,11 @@ export function foldersOf(roots: readonly string[]): { uri: string; name: string
 /** The lines of a text as the protocol counts them. */
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\r|\n/);
+}
+
+/** A text of a server on one line, with invisible characters made visible. */
+export function oneLine(text: string, limit: number): string {
+  return sanitizeDescription(text.slice(0, 4 * limit).replaceAll(/\s+/g, ' '), limit).trim();
 }
 
 /** A member of something that came from outside. */

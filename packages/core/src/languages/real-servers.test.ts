@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { languageWorld } from '../../../../testing/language-world.js';
@@ -58,6 +58,20 @@ test('a file that somebody changed on disk is read again', { timeout: 120_000 },
   expect(await world.edit('b.ts', 'total', 'sum')).toBe('');
   expect(await world.edit('b.ts', '{ add }', '{ add, sub }')).toBe('');
   expect(await world.edit('b.ts', 'sub', 'missing')).toMatch(/^New problems:\nb\.ts:1:15 error TS2305/);
+});
+
+test('a folder that moved is checked at its new place alone', { timeout: 120_000 }, async () => {
+  const { 'b.ts': user, ...rest } = tsFiles;
+  const world = typescriptProject({ ...rest, 'sub/b.ts': user.replace('./a', '../a') });
+  await world.edit('a.ts', 'a + b', 'b + a');
+  renameSync(join(world.root, 'sub'), join(world.root, 'moved'));
+  await expect
+    .poll(async () => {
+      const broken = await world.edit('a.ts', '): number =>', '): string =>');
+      await world.edit('a.ts', '): string =>', '): number =>');
+      return broken.match(/^[\w/]+\.ts(?=:)/gm);
+    })
+    .toEqual(['a.ts', 'moved/b.ts']);
 });
 
 test('a module that is created is found by its importers', { timeout: 120_000 }, async () => {

@@ -1,21 +1,19 @@
 import { ToolError } from '../contract/errors.js';
 import { visibleText } from '../text/visible-text.js';
+import type { LanguageServers } from './language-servers.js';
 import { field, pathOf } from './protocol.js';
 
 const maxFiles = 200;
 
 /** What a rename does to the text of each file. Whatever is not a plain change of text in the workspace is refused. */
-export function renameEdits(
-  answer: unknown,
-  isInside: (path: string) => boolean,
-): ReadonlyMap<string, (text: string) => string> {
+export function renameEdits(answer: unknown, servers: LanguageServers): ReadonlyMap<string, (text: string) => string> {
   const lists = listsIn(answer);
   if (lists.length === 0) throw refusal('This cannot be renamed.');
   if (lists.length > maxFiles) throw refusal(`The rename is in over ${maxFiles} files.`);
   const files = new Map<string, (text: string) => string>();
   for (const [uri, edits] of lists) {
     const path = pathOf(uri);
-    if (path === undefined || !isInside(path))
+    if (path === undefined || !servers.isInside(path))
       throw refusal(`The rename would change ${visibleText(String(uri))}, outside the workspace.`);
     if (files.has(path)) throw refusal(`The rename would change ${visibleText(path)} twice.`);
     files.set(path, (text) => applied(text, edits));

@@ -6,7 +6,7 @@ import {
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
 import { OutputRing } from '../process/run/captured-output.js';
-import type { ContainedProgram, ProgramExit } from '../process/run/contained-program.js';
+import type { ContainedProgram } from '../process/run/contained-program.js';
 import { plainText } from '../text/visible-text.js';
 import { field, foldersOf } from './protocol.js';
 
@@ -63,7 +63,9 @@ export class ServerConnection {
     program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
     this.#rpc.onRequest((method, params) => (Object.hasOwn(answers, method) ? answers[method]?.(params, roots) : null));
     this.#rpc.onError(() => {});
-    const exited = program.exited.then((exit) => this.close(`it ${exitText(exit)}`));
+    const exited = program.exited.then((exit) =>
+      this.close(exit.type === 'exit' ? `it exited with code ${exit.code}` : `it was killed by ${exit.signal}`),
+    );
     // A server that exits closes its output first.
     this.#rpc.onClose(() => void Promise.race([exited, wait(exitMs)]).then(() => this.close('it closed its output')));
     program.unref();
@@ -116,8 +118,4 @@ export class ServerConnection {
     this.#window = 0;
     if (!this.isOver) this.#program.stdout.resume();
   }
-}
-
-function exitText(exit: ProgramExit): string {
-  return exit.type === 'exit' ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
 }

@@ -1,17 +1,22 @@
+import type { Visibility } from '../files/access/visibility.js';
 import type { ContainedProgram } from '../process/run/contained-program.js';
-import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { type FoundServer, findServer, type ServerPlaces, type ServerSearch } from './find-server.js';
 import type { Language } from './known-languages.js';
-import type { LanguageServer, LanguageServerOptions } from './language-server.js';
+import type { CheckResult, LanguageServer } from './language-server.js';
+import { oneLine } from './protocol.js';
 
-export interface SlotOptions extends Pick<LanguageServerOptions, 'visibility'> {
+export interface SlotOptions {
+  visibility: Visibility;
   places: ServerPlaces;
   /** Starts the program, contained. */
   start: (found: FoundServer, language: Language) => Promise<ContainedProgram>;
   /** How long an unused server is kept. */
-  idleMs: number;
+  idleMs?: number;
 }
 
+const usualIdleMs = 600_000;
+/** Pieces of work that wait for one server. */
+const maxWaiting = 8;
 const maxRestarts = 5;
 const firstPauseMs = 1_000;
 /** After this time without a failure, the number of restarts is reset. */
@@ -25,6 +30,8 @@ export class ServerSlot {
   readonly #options: SlotOptions;
   /** Pieces of work that are not done yet. */
   waiting = 0;
+  /** Checks that no result has told of yet. */
+  readonly late: Promise<CheckResult>[] = [];
   #search: { at: number; result: ServerSearch } | undefined;
   /** Set while a server starts and runs. */
   #server: Promise<LanguageServer> | undefined;
@@ -57,21 +64,20 @@ export class ServerSlot {
    * while one that failed is given a pause.
    */
   use<T>(file: string, work: (server: LanguageServer) => Promise<T>): Promise<T> {
+    if (this.waiting >= maxWaiting) return Promise.reject(new Error('it is too slow'));
     this.waiting++;
     const result = this.#queue.then(async () => {
       clearTimeout(this.#idle);
-      const server = await this.#started(file);
       try {
-        return await work(server);
+        return await work(await this.#started(file));
       } finally {
-        this.#stopWhenIdle();
+        this.waiting--;
+        // Later work waits until the server is gone.
+        const stop = () => void (this.#queue = this.#queue.then(() => this.#stop('it was idle')));
+        this.#idle = setTimeout(stop, this.#options.idleMs ?? usualIdleMs).unref();
       }
     });
-    this.#queue = result
-      .catch(() => undefined)
-      .finally(() => {
-        this.waiting--;
-      });
+    this.#queue = result.catch(() => undefined);
     return result;
   }
 
@@ -85,8 +91,7 @@ export class ServerSlot {
   }
 
   #started(file: string): Promise<LanguageServer> {
-    const { last, retryAt } = this.#failures;
-    if (performance.now() < retryAt) throw new Error(last);
+    if (performance.now() < this.#failures.retryAt) throw new Error(this.#failures.last);
     this.#server ??= this.#start(file).catch((error: unknown) => {
       throw new Error(this.#failed(error instanceof Error ? error.message : String(error)), { cause: error });
     });
@@ -102,15 +107,13 @@ export class ServerSlot {
       start(search.found, this.language),
       import('./language-server.js'),
     ]);
-    const server = new Server(program, { language: this.language, roots: places.roots, visibility });
+    const server = new Server(program, this.language, places.roots, visibility);
     this.#latest = server;
     if (this.#isClosed) server.connection.close('the session ended');
-    try {
-      await server.initialize();
-    } catch (error) {
+    await server.initialize().catch((error: unknown) => {
       server.connection.close('it did not start');
       throw error;
-    }
+    });
     this.#readyAt = performance.now();
     void server.connection.ended.then((reason) => this.#server && this.#failed(reason));
     return server;
@@ -120,22 +123,13 @@ export class ServerSlot {
   #failed(reason: string): string {
     const now = performance.now();
     const count = now - this.#readyAt > healthyMs ? 0 : this.#failures.count;
-    const last = sanitizeDescription(reason.replaceAll(/\s+/g, ' '), 300);
+    const last = oneLine(reason, 300);
     const retryAt = count < maxRestarts ? now + firstPauseMs * 2 ** count : Number.POSITIVE_INFINITY;
     this.#failures = { count: count + 1, last, retryAt };
     this.#readyAt = Number.POSITIVE_INFINITY;
     this.#server = undefined;
     this.#search = undefined;
     return last;
-  }
-
-  #stopWhenIdle(): void {
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      // Later work waits until the server is gone.
-      this.#queue = this.#queue.then(() => this.#stop('it was idle'));
-    }, this.#options.idleMs);
-    this.#idle.unref();
   }
 
   async #stop(reason: string): Promise<void> {

@@ -53,6 +53,23 @@ test('the result of an edit and of a new file names the problems, for the model 
   expect(edited.returnDisplay).toMatchObject({ problems: 'New problems:\na.demo:1:1 error bad: new' });
 });
 
+test.each([
+  ['a mark', Buffer.from('\ufeff😀 one\nBAD(old)\n')],
+  ['UTF-16', Buffer.from('\ufeff😀 one\nBAD(old)\n', 'utf16le')],
+  ['old line ends', Buffer.from('😀 one\rBAD(old)\r')],
+  ['both line ends', Buffer.from('😀 one\r\nBAD(old)\r\n')],
+])('positions are those in the text of a file with %s', async (_name, bytes) => {
+  const cwd = tempDirectory();
+  const path = join(cwd, 'a.demo');
+  writeFileSync(path, bytes);
+  const { call, edit } = await latheIn(cwd, {
+    flags: { languages: fakeLanguage('none'), 'tools.sandbox.mode': 'off' },
+  });
+  await edit(path, 'one', 'uno');
+  const edited = await call('edit', { file_path: path, old_string: 'uno', new_string: 'BAD(new) extra' });
+  expect(edited.returnDisplay).toMatchObject({ problems: 'New problems:\na.demo:1:4 error bad: new' });
+});
+
 test('nothing starts before the first edit, and nothing is left at the end', async () => {
   const cwd = project();
   const mark = join(cwd, 'pid');

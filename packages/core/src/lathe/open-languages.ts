@@ -75,7 +75,8 @@ async function openServers(options: LanguageOptions): Promise<LanguageServers> {
     settings: loaded.settings.languages,
     visibility,
     places: { roots, path, isTrusted: loaded.isTrusted },
-    start: (found, language) => startServer(found, language, runner, options),
+    // Servers start helpers, such as `node`, by name: in a folder that nobody trusts, never those of the folder.
+    start: (found, language) => startServer(found, language, runner, options, loaded.isTrusted ? {} : { PATH: path }),
   });
 }
 
@@ -86,7 +87,13 @@ async function navigationTools(servers: LanguageServers) {
 }
 
 /** As commands run: in the sandbox if it is on, without the network, and able to write only where it must. */
-async function startServer(found: FoundServer, { name }: Language, runner: CommandRunner, options: LanguageOptions) {
+async function startServer(
+  found: FoundServer,
+  { name }: Language,
+  runner: CommandRunner,
+  options: LanguageOptions,
+  variables: Readonly<Record<string, string>>,
+) {
   const { workspace, loaded, home, sandbox, isTrusted } = options;
   const own = ownLanguages(options).find((each) => each === name);
   if (own !== undefined && !isTrusted) {
@@ -102,7 +109,7 @@ async function startServer(found: FoundServer, { name }: Language, runner: Comma
   return runner.startProgram({
     argv: found.argv,
     cwd: workspace.root,
-    env: childEnvironment(loaded.env, { set: unattendedVariables }),
+    env: childEnvironment(loaded.env, { set: { ...unattendedVariables, ...variables } }),
     limits: { processes: -1, fileMb: -1, memoryMb: memoryMb < 0 ? usualMemoryMb : memoryMb },
     ...(wrap && { wrap }),
   });
