@@ -55,10 +55,13 @@ export type ServerScript = (ServerTurn | ((request: ServerRequest) => ServerTurn
 
 /**
  * A model server on loopback that follows a script, one turn per request (the last one repeats), over real HTTP in the
- * four wire formats: `…/chat/completions`, `…/responses`, `…/messages`, `…:streamGenerateContent`. Closed after the test that
- * called it, unless `keep` is set (then call `close`).
+ * four wire formats: `…/chat/completions`, `…/responses`, `…/messages`, `…:streamGenerateContent`. It lists `models` at
+ * `…/models`. Closed after the test that called it, unless `keep` is set (then call `close`).
  */
-export async function modelServer(script: ServerScript, options: { keep?: boolean } = {}): Promise<ModelServer> {
+export async function modelServer(
+  script: ServerScript,
+  options: { keep?: boolean; models?: readonly string[] } = {},
+): Promise<ModelServer> {
   const requests: ServerRequest[] = [];
   const bodies: string[] = [];
   const ports: number[] = [];
@@ -68,6 +71,7 @@ export async function modelServer(script: ServerScript, options: { keep?: boolea
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
       const { method = '', url: path = '', headers } = request;
+      if (method === 'GET' && path.endsWith('/models')) return list(response, options.models);
       const received = { method, path, headers, body: parse(text) };
       requests.push(received);
       ports.push(request.socket.remotePort ?? 0);
@@ -86,6 +90,11 @@ export async function modelServer(script: ServerScript, options: { keep?: boolea
     });
   if (!options.keep) onTestFinished(close);
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, bodies, ports, close };
+}
+
+function list(response: ServerResponse, models: readonly string[] | undefined): void {
+  response.writeHead(models ? 200 : 404, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ data: models?.map((id) => ({ id })) }));
 }
 
 function bodyOf(turn: ServerTurn, { path, body }: ServerRequest, count: number): string {

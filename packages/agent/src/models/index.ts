@@ -6,6 +6,7 @@ export { type FoundModel, findModels } from './choose/find-models.js';
 export { formatModelSetup, type ModelSetup } from './choose/model-setup.js';
 export type { ModelChoice, ModelSources } from './choose/model-sources.js';
 export { type Provider, providers } from './choose/providers.js';
+export { serverModels } from './choose/server-models.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './estimate-tokens.js';
 export type {
   FinishReason,

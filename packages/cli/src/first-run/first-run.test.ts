@@ -101,6 +101,39 @@ test('a key that the provider rejects is not saved', async () => {
   expect(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8')).toContain('"apiKey": "good-key"');
 }, 60_000);
 
+test('a server that lists its models lets the person choose, and a wrong key is asked for again', async () => {
+  const script = [{ fault: { kind: 'status' as const, status: 401 } }, { text: 'ok' }];
+  const { url } = await modelServer(script, { models: ['house-large', 'house-small'] });
+  const home = tempDirectory();
+  const at = terminal([], { cwd: tempDirectory(), env: { HOME: home } });
+  const seesLast = async (wanted: string) => {
+    await expect.poll(at.visible, { timeout: 25_000, interval: 30 }).toContain(wanted);
+  };
+  await seesLast('❯ 1  Enter a key');
+  at.type('2');
+  await seesLast('Address of the server');
+  at.type('\u001b');
+  await seesLast('❯ 1  Enter a key');
+  at.type('2');
+  await seesLast('Address of the server');
+  at.type(`${url}/v1\r`);
+  for (const key of ['wrong', 'right']) {
+    await seesLast('Key for the server');
+    at.type(`${key}\r`);
+    await seesLast('❯ 1  house-large');
+    at.type('2');
+  }
+  if (hasSandbox) {
+    await seesLast('How much may run without a question?');
+    at.type('1');
+  }
+  await seesLast('house-small · default mode');
+  at.type('/model\r');
+  await seesLast('house-large');
+  const saved = JSON.parse(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8'));
+  expect(saved.model).toEqual({ baseUrl: `${url}/v1`, apiKey: 'right', name: 'house-small' });
+}, 60_000);
+
 test('any compatible server can be used by its address', async () => {
   const { url } = await modelServer([{ text: 'ok' }]);
   const home = tempDirectory();
@@ -109,10 +142,10 @@ test('any compatible server can be used by its address', async () => {
   type(/(\d) {2}Other server/.exec(text())?.[1] ?? '');
   await shows('Address of the server');
   type(`${url}/v1\r`);
+  await shows('Key for the server');
+  type('\r');
   await shows('Name of the model');
   type('house-model\r');
-  await shows('Esc if the server needs none');
-  type('\u001b');
   if (hasSandbox) {
     await shows('How much may run without a question?');
     type('\u001b');

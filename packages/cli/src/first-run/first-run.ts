@@ -1,5 +1,14 @@
 import { type AgentLathe } from '@lathe/agent';
-import { checkModel, chooseModel, type FoundModel, findModels, ModelError, providers } from '@lathe/agent/models';
+import {
+  checkModel,
+  chooseModel,
+  type FoundModel,
+  findModels,
+  ModelError,
+  type ModelErrorKind,
+  providers,
+  serverModels,
+} from '@lathe/agent/models';
 import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
 import { describeMode, shownMode } from '../command-line/approval-modes.js';
 import type { Flags } from '../command-line/args.js';
@@ -68,21 +77,27 @@ async function askForModel(
   const isScreenReader = lathe.settings.ui.accessibility.screenReader;
   const screen = () => ({ terminal: io.terminal, keys: new KeyStream(io.stdin), isScreenReader, signal, style });
   const title = `${style.bold('lathe')} works with any model. ${found.length === 0 ? 'None is configured, and none is running on this machine.' : 'Which one do you want to use?'}\n`;
-  const answer = await choose<Answer>(title, choicesFor(found), screen());
-  switch (answer?.type) {
-    case undefined:
-      return 'quit';
-    case 'use':
-      await save(lathe.home, { 'model.name': answer.name });
-      io.err(`Saved ${answer.name} as your model in ${lathe.home.file('settings.json')}`);
-      return 'saved';
-    case 'key':
-      return (await askForKey(lathe, { io, signal, screen })) ? 'saved' : 'quit';
-    case 'server':
-      return (await askForServer(lathe, { io, signal, screen })) ? 'saved' : 'quit';
-    case 'console':
-    case 'demo':
-      return answer.type;
+  for (;;) {
+    const answer = await choose<Answer>(title, choicesFor(found), screen(), { escape: 'Esc to quit' });
+    switch (answer?.type) {
+      case undefined:
+        return 'quit';
+      case 'use':
+        await save(lathe.home, { 'model.name': answer.name });
+        io.err(`Saved ${answer.name} as your model in ${lathe.home.file('settings.json')}`);
+        return 'saved';
+      case 'key':
+        if (await askForKey(lathe, { io, signal, screen })) return 'saved';
+        break;
+      case 'server':
+        if (await askForServer(lathe, { io, signal, screen })) return 'saved';
+        break;
+      case 'console':
+      case 'demo':
+        return answer.type;
+    }
+    // The program ends by a signal, not by a key.
+    if (signal.aborted) return 'quit';
   }
 }
 
@@ -109,10 +124,10 @@ function choicesFor(found: readonly FoundModel[]): Choice<Answer>[] {
       detail: visibleText(origin),
       value: { type: 'use', name } as const,
     })),
-    { label: 'Console', detail: 'call the tools yourself, without a model', value: { type: 'console' } },
-    { label: 'Demo', detail: 'watch a scripted model use the tools on a scratch project', value: { type: 'demo' } },
     { label: 'Enter a key', detail: `for ${providers.map(({ name }) => name).join(', ')}`, value: { type: 'key' } },
     { label: 'Other server', detail: 'any OpenAI-compatible server, by its address', value: { type: 'server' } },
+    { label: 'Demo', detail: 'watch a scripted model use the tools on a scratch project', value: { type: 'demo' } },
+    { label: 'Console', detail: 'call the tools yourself, without a model', value: { type: 'console' } },
   ];
 }
 
@@ -125,43 +140,75 @@ interface Dialog {
   screen: () => Parameters<typeof choose>[2];
 }
 
+/** False if the person wants to choose again. */
 async function askForKey(lathe: Saved, dialog: Dialog): Promise<boolean> {
   const choices = providers.map((provider) => ({
     label: provider.name,
     detail: provider.defaultModel,
     value: provider,
   }));
-  const provider = await choose('Which provider?\n', choices, dialog.screen());
-  if (!provider) return false;
   const path = visibleText(lathe.home.file('settings.json'));
-  const title = `Enter the key for ${provider.name}. Lathe saves it in ${path}, which only you can read.`;
-  const name = `${provider.name}/${provider.defaultModel}`;
   for (;;) {
-    const apiKey = await askLine(title, { ...dialog.screen(), isSecret: true });
-    if (apiKey === undefined) return false;
-    if (await saveChecked(lathe, { provider: provider.name, apiKey, name }, dialog)) return true;
+    const provider = await choose('Which provider?\n', choices, dialog.screen());
+    if (!provider) return false;
+    const title = `Enter the key for ${provider.name}. Lathe saves it in ${path}, which only you can read.`;
+    const name = `${provider.name}/${provider.defaultModel}`;
+    const enter = () => askLine(title, { ...dialog.screen(), isSecret: true });
+    for (let apiKey = await enter(); apiKey !== undefined; apiKey = await enter())
+      if ((await saveChecked(lathe, { provider: provider.name, apiKey, name }, dialog)) === undefined) return true;
   }
 }
 
+/** False if the person wants to choose again. */
 async function askForServer(lathe: Saved, dialog: Dialog): Promise<boolean> {
   for (;;) {
     const baseUrl = await askLine('Address of the server, such as http://localhost:8000/v1', dialog.screen());
     if (baseUrl === undefined) return false;
-    const name = await askLine('Name of the model, as the server knows it', dialog.screen());
-    if (name === undefined) return false;
-    const apiKey = await askLine('Key, or Esc if the server needs none', { ...dialog.screen(), isSecret: true });
-    if (await saveChecked(lathe, { baseUrl, name, ...(apiKey !== undefined && { apiKey }) }, dialog)) return true;
+    if (await askAboutServer(baseUrl, lathe, dialog)) return true;
   }
+}
+
+/** Asks for the key and the model of a server. False if its address must be entered again. */
+async function askAboutServer(baseUrl: string, lathe: Saved, dialog: Dialog): Promise<boolean> {
+  for (;;) {
+    const secret = { ...dialog.screen(), isSecret: true, isOptional: true };
+    const apiKey = await askLine('Key for the server, or only Enter if it needs none', secret);
+    if (apiKey === undefined) return false;
+    const server = { baseUrl, ...(apiKey !== '' && { apiKey }) };
+    const name = await askForName(server, lathe, dialog);
+    if (name === undefined) continue;
+    const problem = await saveChecked(lathe, { ...server, name }, dialog);
+    if (problem !== 'auth') return problem === undefined;
+  }
+}
+
+/** Lets the person choose from the server's own list, where it has one. */
+async function askForName(
+  server: { baseUrl: string; apiKey?: string },
+  { loaded }: Saved,
+  { screen, signal }: Dialog,
+): Promise<string | undefined> {
+  const names = await serverModels({ settings: server, env: loaded.env }, signal);
+  if (names.length === 0) return askLine('Name of the model, as the server knows it', screen());
+  const choices = names.map((name) => ({ label: visibleText(name), value: name }));
+  return choose('Which model?\n', choices, screen(), { other: (text) => text });
 }
 
 /** What the person entered, by the names of the settings. */
 type ModelAnswers = { name: string } & Partial<Record<'provider' | 'baseUrl' | 'apiKey', string>>;
 
 /** What is wrong with the key or the address itself: asking for it again helps. */
-const wrongInput: ReadonlySet<string> = new Set(['auth', 'not-found', 'bad-response']);
+const wrongInput: ReadonlySet<ModelErrorKind> = new Set(['auth', 'not-found', 'bad-response']);
 
-/** Tries the model first. A key that the provider rejects is not saved; if nobody can tell, it is saved with a note. */
-async function saveChecked({ home, loaded }: Saved, model: ModelAnswers, { io, signal }: Dialog): Promise<boolean> {
+/**
+ * Tries the model first. A key that the provider rejects is not saved, and what is wrong is returned; if nobody can tell,
+ * it is saved with a note.
+ */
+async function saveChecked(
+  { home, loaded }: Saved,
+  model: ModelAnswers,
+  { io, signal }: Dialog,
+): Promise<ModelErrorKind | undefined> {
   io.err(`Checking ${visibleText(model.name)} …`);
   try {
     const choice = await chooseModel({ settings: model, env: loaded.env }, signal);
@@ -169,12 +216,12 @@ async function saveChecked({ home, loaded }: Saved, model: ModelAnswers, { io, s
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     io.err(visibleText(error.message));
-    if (wrongInput.has(error.kind)) return false;
+    if (wrongInput.has(error.kind)) return error.kind;
     io.err('Saved without a check; lathe doctor checks it again.');
   }
   await save(home, Object.fromEntries(Object.entries(model).map(([key, value]) => [`model.${key}`, value])));
   io.err(`Saved ${visibleText(model.name)} as your model in ${visibleText(home.file('settings.json'))}`);
-  return true;
+  return undefined;
 }
 
 /** Saves the settings one by one and keeps everything else in the file. */

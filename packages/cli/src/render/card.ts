@@ -56,10 +56,9 @@ export function renderCard(call: CallView, context: ViewContext, options: CardOp
   const { isExpanded = false, maxLines = cardLines } = options;
   const hasEnded = call.durationMs !== undefined;
   const inside = { ...context, width: Math.max(8, context.width - 2) };
+  const paint = call.hasThrown ? context.style.failure : context.style.dim;
   const size: DisplaySize = isExpanded ? wholeDisplay : { maxLines, fromEnd: !hasEnded || showsEnd.has(call.name) };
-  const text = renderDisplay(call.display, inside, size);
-  // The output of a command that failed keeps its colour.
-  const body = call.hasThrown ? text.replace(/^.+$/gm, context.style.failure) : text;
+  const body = renderDisplay(call.display, inside, { ...size, paint });
   const title = renderTitle(call, context, options);
   return body === '' ? title : `${title}\n${body.replace(/^/gm, '  ')}`;
 }
@@ -69,11 +68,25 @@ export function isTruncated(call: CallView, context: ViewContext): boolean {
   return renderCard(call, context) !== renderCard(call, context, { isExpanded: true });
 }
 
-/** Empty for a call of an earlier session, whose time is not known. */
+/** Empty for a short time, and for a call of an earlier session, whose time is not known. */
 function timeOf({ status, durationMs, startedAt }: CallView, now: number): string {
   const hasEnded = status === 'success' || status === 'error' || status === 'cancelled';
-  if (durationMs === undefined && hasEnded) return '';
-  return `${((durationMs ?? Math.max(0, now - startedAt)) / 1000).toFixed(1)} s`;
+  const seconds = (durationMs ?? (hasEnded ? 0 : now - startedAt)) / 1000;
+  return seconds < 1 ? '' : `${seconds.toFixed(1)} s`;
+}
+
+/** What the title says besides the name. It does not repeat the name, nor what is shown below it. */
+function subjectOf({ name, description, display }: CallView, shownName: string): string {
+  if (typeof display === 'object' && (display.type === 'todo_list' || display.type === 'plan_summary')) return '';
+  // A call that was rejected before it was understood.
+  if (description === name) return '';
+  const text = name.includes('__') ? description.replace(' MCP Server) ', ') ') : description;
+  const subject = text.startsWith(`${shownName} `) ? text.slice(shownName.length + 1) : text;
+  if (typeof display !== 'object' || display.type !== 'file_diff') return subject;
+  const { fileName, diffStat: stat } = display;
+  const end = subject.indexOf(fileName) + fileName.length;
+  const added = stat.model_added_lines + stat.user_added_lines;
+  return `${subject.slice(0, end)} +${added} -${stat.model_removed_lines + stat.user_removed_lines}`;
 }
 
 /** The title of a card: one line, or two on a narrow screen. */
@@ -89,8 +102,10 @@ export function renderTitle(
   const mark = paint(isScreenReader ? `${words[status]}:` : marks[status]);
   const seconds = timeOf(call, now);
   const room = Math.max(8, 2 * width - name.length - seconds.length - 4);
-  const description = isExpanded ? call.description : oneLine(call.description, room);
-  const lines = wrapHanging(`${mark} ${style.bold(sanitize(name))} ${sanitize(description)}`, width);
+  const subject = subjectOf(call, name);
+  const description = isExpanded ? subject : oneLine(subject, room);
+  const lines = wrapHanging(`${mark} ${style.bold(sanitize(name))} ${sanitize(description)}`.trimEnd(), width);
+  if (seconds === '') return lines.join('\n');
   // The time is not broken apart.
   const isRoomy = lineWidth(lines.at(-1) ?? '') + 1 + seconds.length <= width;
   return `${lines.join('\n')}${isRoomy ? ' ' : '\n  '}${style.dim(seconds)}`;

@@ -9,6 +9,8 @@ export interface DisplaySize {
   maxLines: number;
   /** The last lines matter more than the first. */
   fromEnd?: boolean;
+  /** Colours plain output. */
+  paint?: (line: string) => string;
 }
 
 const maxDiffLines = 40;
@@ -41,12 +43,14 @@ function renderFileDiff({ fileDiff, problems }: FileDiff, context: ViewContext, 
   return problems === undefined ? diff : `${diff}\n${renderText(problems, context, { maxLines })}`;
 }
 
-function renderText(text: string, { style, width }: ViewContext, { maxLines, fromEnd = false }: DisplaySize): string {
-  const { lines, omitted } = excerpt(text, maxLines, { fromEnd });
-  const wrapped = lines.flatMap((line) => wrapHanging(sanitize(line), width));
+function renderText(text: string, { style, width, isScreenReader }: ViewContext, size: DisplaySize): string {
+  const { maxLines, fromEnd = false, paint = style.dim } = size;
+  const { lines, omitted } = excerpt(text.replace(/^(?:[ \t\r]*\n)+/, ''), maxLines, { fromEnd });
+  const wrapped = lines.flatMap((line) => wrapHanging(sanitize(line), width)).map((line) => line && paint(line));
   const shown = fromEnd ? wrapped.slice(-maxLines) : wrapped.slice(0, maxLines);
   if (omitted === 0) return shown.join('\n');
-  const rest = style.dim(`… ${omitted} more ${omitted === 1 ? 'line' : 'lines'}`);
+  const hint = isScreenReader ? '' : ' (Ctrl+O)';
+  const rest = style.dim(`… ${omitted} more ${omitted === 1 ? 'line' : 'lines'}${hint}`);
   return (fromEnd ? [rest, ...shown] : [...shown, rest]).join('\n');
 }
 

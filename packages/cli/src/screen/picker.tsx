@@ -20,6 +20,8 @@ export interface PickerProps<T> {
   rows: number;
   isScreenReader?: boolean;
   onEarlyKey?: EarlyKey;
+  /** What Esc does. */
+  escape?: string;
   /** `undefined` when the person pressed Esc. */
   onDone: (value: T | undefined) => void;
 }
@@ -28,7 +30,16 @@ export interface PickerProps<T> {
 const maxNumbered = 9;
 
 /** A list to choose from: arrow keys and Enter, a digit, or a part of the text. */
-export function Picker<T>({ title, choices, initial = 0, other, onDone, onEarlyKey, ...view }: PickerProps<T>) {
+export function Picker<T>({
+  title,
+  choices,
+  initial = 0,
+  other,
+  onDone,
+  onEarlyKey,
+  escape = 'Esc to go back',
+  ...view
+}: PickerProps<T>) {
   const { style, width, rows, isScreenReader = false } = view;
   const state = useLatest<ListState>({ typed: '', selected: initial });
   const { typed, selected } = state.get();
@@ -41,18 +52,26 @@ export function Picker<T>({ title, choices, initial = 0, other, onDone, onEarlyK
     else state.set(next);
   }, onEarlyKey);
 
-  const hint = choices.length === 0 ? 'type your answer' : other ? 'type something else' : 'type to search';
-  const field = `${style.accent('❯')} ${typed}█${typed === '' ? style.dim(hint) : ''}`;
-  const head = [...wrapHanging(style.bold(title), width), ...(isTyped ? [field] : [])];
+  // Beside choices, an answer of one's own is the first line of the list.
+  const hasField = isTyped && (choices.length === 0 || !other);
+  const field = fieldLine(typed, choices.length === 0 ? 'Type your answer' : 'Type to search', style);
+  const head = [...wrapHanging(style.bold(title), width), ...(hasField ? [field] : [])];
   const isNumbered = choices.length <= maxNumbered && typed === '';
   const layout = { style, width, isNumbered, isScreenReader, rows: Math.max(1, rows - head.length - 1) };
   const lines = list.length === 0 && typed !== '' ? [style.dim('  Nothing matches.')] : [];
-  const keys = style.dim(
-    `${choices.length === 0 ? 'Enter to answer' : 'Arrow keys and Enter to choose'}, Esc to go back`,
-  );
+  const keys = style.dim(`${waysToAnswer(choices.length, other !== undefined)}, ${escape}`);
   const rest = choices.length === 0 ? [] : choiceLines(list, Math.min(selected, list.length - 1), layout);
   const shown = [...head, ...lines, ...rest];
   return <Text>{[...shown, ...(lineWidth(keys) <= width ? [keys] : [])].join('\n')}</Text>;
+}
+
+function fieldLine(typed: string, hint: string, style: Style): string {
+  return `  ${typed}█${typed === '' ? style.dim(hint) : ''}`;
+}
+
+function waysToAnswer(count: number, takesText: boolean): string {
+  if (count === 0) return 'Enter to answer';
+  return `Arrow keys and Enter to choose${takesText ? ', or type an answer' : ''}`;
 }
 
 interface ListState {
@@ -95,5 +114,5 @@ function offered<T>(
     const whole = `${label} ${detail}`.toLowerCase();
     return words.every((word) => whole.includes(word));
   });
-  return other && text !== '' ? [{ label: text, detail: 'as typed', value: other(text) }, ...found] : found;
+  return other && text !== '' ? [{ label: `${typed}█`, value: other(text) }, ...found] : found;
 }

@@ -1,5 +1,5 @@
 import type { AgentLathe } from '@lathe/agent';
-import { findModels } from '@lathe/agent/models';
+import { findModels, serverModels } from '@lathe/agent/models';
 import { visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
@@ -26,7 +26,11 @@ export async function switchModel(name: string, { lathe, driver, print, choose, 
 
 /** The models that can be chosen here, as far as that is known. */
 export async function knownModels({ loaded, settings }: Pick<AgentLathe, 'loaded' | 'settings'>, signal: AbortSignal) {
-  const found = await findModels({ env: loaded.env, settings: settings.model }, signal);
-  const priced = Object.keys(settings.model.prices).map((each) => ({ name: each, origin: 'in your settings' }));
-  return [...found, ...priced.filter((each) => !found.some((other) => other.name === each.name))];
+  const sources = { env: loaded.env, settings: settings.model };
+  const [found, offered] = await Promise.all([findModels(sources, signal), serverModels(sources, signal)]);
+  const { baseUrl } = settings.model;
+  const listed = offered.map((name) => ({ name: baseUrl ? name : `openai/${name}`, origin: 'of your server' }));
+  const priced = Object.keys(settings.model.prices).map((name) => ({ name, origin: 'in your settings' }));
+  const all = [...found, ...listed, ...priced];
+  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
 }

@@ -2,7 +2,7 @@ import type { RewindPoint, Session } from '@lathe/agent';
 import { type RestoreOutcome, type RestorePlan, visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
-type Context = Pick<SlashContext, 'driver' | 'print' | 'signal' | 'choose'>;
+type Context = Pick<SlashContext, 'driver' | 'print' | 'signal' | 'choose' | 'draft'>;
 type Rewindable = Pick<Session, 'points' | 'previewRewind' | 'rewind'>;
 
 const maxFiles = 30;
@@ -102,7 +102,7 @@ async function goBack(
   session: Rewindable,
   point: RewindPoint,
   part: string,
-  { print, signal }: Context,
+  { print, signal, draft }: Context,
 ): Promise<void> {
   const what = choices[part] ?? { conversation: true, files: true };
   const outcomes = await session.rewind(point, what, signal);
@@ -113,4 +113,6 @@ async function goBack(
     '/rewind redo takes this back.',
   ];
   print(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
+  // Most people go back to say it differently.
+  if (what.conversation && point.type !== 'rewind') draft(point.text);
 }

@@ -23,6 +23,7 @@ export function runWithoutScreen(
     show: () => {},
     choose: async () => undefined,
     clearScreen: () => {},
+    draft: () => {},
     quit: () => {},
   };
   if ('stream' in command) return command.stream(argument, context);

@@ -27,6 +27,8 @@ export interface SlashContext {
     takesText?: boolean;
   }) => Promise<string | undefined>;
   clearScreen: () => void;
+  /** Puts a text into the prompt, unless the person has typed something. */
+  draft: (text: string) => void;
   quit: () => void;
 }
 

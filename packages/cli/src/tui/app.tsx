@@ -24,7 +24,7 @@ import { useNotifications } from './use-notifications.js';
 import { type SessionProps, useSession } from './use-session.js';
 import { useTerminalSize } from './use-terminal-size.js';
 
-export interface AppProps extends SessionProps {
+export interface AppProps extends Omit<SessionProps, 'draft'> {
   markdown: ViewContext['markdown'];
   isScreenReader: boolean;
   greeting: string;
@@ -38,28 +38,31 @@ export interface AppProps extends SessionProps {
   editText: (text: string, name: string) => Promise<string | undefined>;
 }
 
+/** A window of this height has an empty line above the prompt, where the spinner is during work. */
+const minRoomyRows = 20;
+
 export function App(props: AppProps) {
   const { lathe, driver, queue, io, style, sandbox, markdown, isScreenReader, completer } = props;
   const { columns, rows } = useTerminalSize(io.terminal);
-  const session = useSession(props);
+  const prompt = useRef(new Prompt(completer)).current;
+  const session = useSession({ ...props, draft: (beginning) => prompt.draft(wholeInput(beginning, props)) });
   const { screen, mode, add, promptContext, question, hint } = session;
-  const fields = { model: driver.name, mode: shownMode(mode), sandbox: sandbox.text };
+  const status = { model: driver.name, mode: shownMode(mode), sandbox: sandbox.text };
   useStart(props, session);
-  const lend = useLend();
-  const editText: AppProps['editText'] = (text, name) => lend(() => props.editText(text, name));
+  const editText = useEditor(props);
   useNotifications(io.terminal, {
     project: basename(lathe.workspace.root),
     isBusy: screen.isBusy,
     hasQuestion: question !== undefined && !isOwn(question),
     settings: lathe.settings.ui,
   });
-  const prompt = useRef(new Prompt(completer)).current;
   const context = useMemo<ViewContext>(
     () => ({ style, width: Math.max(10, columns - 1), markdown, isScreenReader, toolName: toolNames(lathe.tools) }),
     [style, columns, markdown, isScreenReader, lathe],
   );
   const { isExpanded } = useExpandedResults(screen, context, add);
   const [below, belowHeight] = useHeight(columns);
+  const hasGap = rows >= minRoomyRows && !question && !screen.isBusy && !isScreenReader;
   // One line stays free, because a full screen scrolls.
   const live = { screen, context, isExpanded, background: lathe.subagents.background, rows: rows - belowHeight - 1 };
 
@@ -68,6 +71,7 @@ export function App(props: AppProps) {
       <Scrollback items={screen.items} textOf={(item) => renderItem(item, context)} />
       {question ? null : <LivePart {...live} />}
       <Column ref={below}>
+        {hasGap ? <Text> </Text> : null}
         {question ? (
           <Question
             question={question}
@@ -90,15 +94,26 @@ export function App(props: AppProps) {
             width={columns}
             isScreenReader={isScreenReader}
             editText={editText}
-            placeholder={screen.isBusy ? 'Enter sends it with the next step.' : driver.placeholder}
+            placeholder={screen.isBusy ? 'Type a message for the next step.' : driver.placeholder}
           />
         )}
         {isScreenReader && hint === undefined ? null : (
-          <Text>{hint === undefined ? statusLine(screen, fields, context) : oneLine(hint, context.width)}</Text>
+          <Text>{hint === undefined ? statusLine(screen, status, context) : oneLine(hint, context.width)}</Text>
         )}
       </Column>
     </>
   );
+}
+
+/** Gives the terminal to the editor while it is open. */
+function useEditor({ editText }: AppProps): AppProps['editText'] {
+  const lend = useLend();
+  return (text, name) => lend(() => editText(text, name));
+}
+
+/** The input of this directory that begins like this. */
+function wholeInput(beginning: string, { history }: AppProps): string {
+  return history.inputs.findLast((input) => input.trim().startsWith(beginning)) ?? beginning;
 }
 
 /** Once, when the screen appears. */

@@ -16,7 +16,7 @@ test('Esc twice lists the prompts, one shows a preview, and the way leads back a
   };
   const server = await modelServer([{ calls: [command] }, { text: 'All changed.' }]);
   const env = { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'key-for-tests', OPENAI_MODEL: 'stub' };
-  const { type, shows, exited, text } = terminal(['--yolo', 'change the files'], { cwd, env });
+  const { type, shows, exited, text, visible } = terminal(['--yolo', 'change the files'], { cwd, env });
   await shows('All changed.');
   await shows('Ask for anything.');
   writeFileSync(join(cwd, 'b.txt'), 'by a person\n');
@@ -31,6 +31,10 @@ test('Esc twice lists the prompts, one shows a preview, and the way leads back a
   type('1');
   await shows('2 files were restored.');
   expect(['a.txt', 'b.txt'].map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(['one\n', 'by a person\n']);
+  // The prompt is there again, to be changed.
+  await expect.poll(visible).toContain('❯ change the files█');
+  type('\u0003');
+  await shows('Press Ctrl+C again');
   type('/rewind redo\r');
   await shows('The conversation is as it was before you went back.');
   await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');

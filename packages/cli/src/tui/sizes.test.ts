@@ -76,7 +76,7 @@ test.each(sizes)(
     at.type('1');
     await at.shows('exited with code 3');
     expect(readFileSync(join(at.cwd, 'long.txt'), 'utf8')).toBe(long);
-    expect(at.text()).toMatch(/✗ Shell seq 1 3000; exit 3.*\n +… 2993 more lines\n/);
+    expect(at.text()).toMatch(/✗ Shell seq 1 3000; exit 3.*\n +… 2993 more lines \(Ctrl\+O\)\n/);
     expect(at.text()).not.toContain('Process Group');
     await at.sees('$ touch made');
     await think();

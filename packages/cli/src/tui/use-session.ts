@@ -28,6 +28,7 @@ export interface SessionProps {
   commands: () => readonly SlashCommand[];
   /** Resolves when answers can be drawn. */
   loaded: Promise<void>;
+  draft: SlashContext['draft'];
 }
 
 /** The state of the conversation and the handlers for input. */
@@ -35,7 +36,8 @@ export function useSession(props: SessionProps) {
   const { lathe, queue, history } = props;
   const exit = useExit();
   const { screen, send, follow } = useAgentStream(props.loaded);
-  const [mode, setMode] = useState(lathe.policy.mode);
+  // An answer to a plan changes the mode too, so it is read each time.
+  const [, setMode] = useState(lathe.policy.mode);
   const question = useSyncExternalStore(
     (listener) => queue.onChange(listener),
     () => queue.current,
@@ -62,7 +64,7 @@ export function useSession(props: SessionProps) {
 
   return {
     screen,
-    mode,
+    mode: lathe.policy.mode,
     hint,
     print,
     add,

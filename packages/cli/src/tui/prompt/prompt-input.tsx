@@ -38,8 +38,13 @@ export function PromptInput(props: PromptInputProps) {
     redraw();
   });
   const { state, list, selected, isSearching } = prompt;
-  const text = promptText(state, isSearching ? 'Search earlier input' : placeholder, { style, width });
-  const line = <Text>{`${style.accent('❯')} ${text}`}</Text>;
+  const sign = isSearching ? 'search:' : '❯';
+  const text = promptText(state, isSearching ? 'earlier input' : placeholder, {
+    style,
+    width,
+    indent: sign.length + 1,
+  });
+  const line = <Text>{`${style.accent(sign)} ${text}`}</Text>;
   const frame = style.isPlain ? 'plain-rule' : 'rule';
   return (
     <Column>

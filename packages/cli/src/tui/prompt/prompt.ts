@@ -78,6 +78,11 @@ export class Prompt {
     this.#set({ text, cursor: text.length }, context);
   }
 
+  /** Offers a text, for example one to change and send again. */
+  draft(text: string): void {
+    if (this.#state.text === '') this.#state = { text, cursor: text.length };
+  }
+
   /** Handles control keys; true if it was one. */
   #pressControl(input: string, key: Key, context: PromptContext): boolean {
     const isEmpty = this.#state.text === '';

@@ -2,7 +2,7 @@ import { type Confirmation } from '@lathe/core';
 import { hasHiddenText, visibleText } from '@lathe/core/host';
 import { type Proposal, spellingsOf } from '../../drivers/approval-answers.js';
 import { renderDiff } from '../../render/diff.js';
-import { hasGaps, markGaps, sanitize, wrapHanging, wrapLines } from '../../render/lines.js';
+import { hasGaps, lineWidth, markGaps, sanitize, wrapHanging, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
 
 /** A question as lines for the screen. */
@@ -15,6 +15,9 @@ export interface ConfirmationText {
 }
 
 const minSpellingWidth = 40;
+
+/** Reasons that say nothing a person did not know: this is what the mode is for. */
+const ordinaryReasons: ReadonlySet<string> = new Set(['no rule allows it', 'only the user can end plan mode']);
 
 export function confirmationText(request: Proposal, context: ViewContext): ConfirmationText {
   const { confirmation, reason } = request;
@@ -31,12 +34,11 @@ export function confirmationText(request: Proposal, context: ViewContext): Confi
   // A narrow screen has no room for more than the answers.
   const spelling = width < minSpellingWidth ? '' : spellingsOf(request);
   return {
-    title: lines(style.bold(sanitize(confirmation.title))),
-    body: bodyLines(confirmation, raw, context),
+    ...headed(confirmation, bodyLines(confirmation, raw, context), context),
     warnings: [
       ...warnings.flatMap((warning) => lines(style.warning(`! ${sanitize(warning)}`))),
       // A reason that is also a warning is shown once.
-      ...(warnings.some((warning) => isSame(warning, reason))
+      ...(ordinaryReasons.has(reason) || warnings.some((warning) => isSame(warning, reason))
         ? []
         : lines(style.dim(sanitize(`asked because ${reason}`)))),
       ...(isHidden || isGapped || spelling === '' ? [] : lines(style.dim(spelling))),
@@ -49,6 +51,24 @@ export function confirmationText(request: Proposal, context: ViewContext): Confi
 const isSame = (warning: string, reason: string) =>
   warning.replace(/\.$/, '').toLowerCase() === reason.replace(/\.$/, '').toLowerCase();
 
+/** The title, with the directory beside it or, where that does not fit, above the body. */
+function headed(confirmation: Confirmation, body: string[], { style, width }: ViewContext) {
+  const title = style.bold(sanitize(confirmation.title));
+  const place = placeOf(confirmation);
+  if (place === '') return { title: wrapHanging(title, width), body };
+  const line = `${title} ${style.dim(sanitize(place))}`;
+  if (lineWidth(line) <= width) return { title: [line], body };
+  return { title: wrapHanging(title, width), body: [...wrapLines(style.dim(sanitize(place)), width), ...body] };
+}
+
+/** The directory of a file that the title names by its relative path. */
+function placeOf(confirmation: Confirmation): string {
+  if (confirmation.type !== 'edit') return '';
+  const { title, filePath } = confirmation;
+  const shown = title.slice(title.indexOf(': ') + 2);
+  return filePath.endsWith(`/${shown}`) ? `in ${filePath.slice(0, -shown.length - 1) || '/'}` : '';
+}
+
 /** Look like a space, but a shell treats them as other characters. */
 const unusualSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
 
@@ -60,10 +80,8 @@ function hasUnusualSpaces({ type }: Confirmation, raw: string): boolean {
 function bodyLines(confirmation: Confirmation, raw: string, context: ViewContext): string[] {
   const { style, width, markdown } = context;
   switch (confirmation.type) {
-    case 'edit': {
-      const path = wrapLines(style.dim(sanitize(confirmation.filePath)), width);
-      return [...path, ...renderDiff(raw, style, { width }).split('\n')];
-    }
+    case 'edit':
+      return renderDiff(raw, style, { width }).split('\n');
     case 'plan':
       return markdown(visibleText(markGaps(raw)), width).split('\n');
     case 'exec':

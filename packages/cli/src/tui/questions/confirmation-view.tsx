@@ -61,6 +61,7 @@ export function Confirmation(props: ConfirmationProps) {
       ? [style.dim(oneLine(`${pendingCount - 1} more to answer after this one`, inside.width))]
       : []),
     ...(note === '' ? [] : [style.warning(oneLine(note, inside.width))]),
+    ...(layout.hasGap ? [''] : []),
     ...(written === undefined
       ? choiceLines(options.map(labelled), selected, { ...inside, rows: optionRows, isNumbered: true })
       : wrapLines(
@@ -70,7 +71,7 @@ export function Confirmation(props: ConfirmationProps) {
   ];
   if (context.isScreenReader) return <Text>{lines.join('\n')}</Text>;
   return (
-    <Column frame={style.isPlain ? 'plain' : 'round'}>
+    <Column frame={style.isPlain ? 'plain' : 'round'} paint={style.accent}>
       <Text>{lines.join('\n')}</Text>
     </Column>
   );
@@ -145,6 +146,8 @@ interface Layout {
   /** The lines below them. */
   fixed: readonly string[];
   optionRows: number;
+  /** An empty line above the answers. */
+  hasGap?: true;
 }
 
 /** All answers stay on the screen: the text scrolls, and on a small screen the warnings scroll with it. */
@@ -156,6 +159,9 @@ function layoutOf(text: ConfirmationText, options: readonly Option[], context: V
   const left = rows - title.length - 5;
   const whole = height(Number.POSITIVE_INFINITY);
   const wanted = Math.min(minLines, body.length);
+  const roomy = left - warnings.length - whole - 1;
+  if (roomy >= body.length && !context.isScreenReader)
+    return { scrolled: body, fixed: warnings, room: roomy, optionRows: whole, hasGap: true };
   if (left - warnings.length - whole >= wanted)
     return { scrolled: body, fixed: warnings, room: left - warnings.length - whole, optionRows: whole };
   const optionRows = Math.max(1, Math.min(options.length, left - wanted));

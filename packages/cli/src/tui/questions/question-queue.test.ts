@@ -89,10 +89,11 @@ test('"always in this project" is offered in a trusted project', () => {
 });
 
 test('a reason that is also a warning is shown once', () => {
-  const asked = request('a');
+  const asked = { ...request('a'), reason: 'a rule asks' };
   const warned = { ...asked, confirmation: { ...asked.confirmation, warnings: [asked.reason] } };
-  expect(confirmationText(asked, context).warnings).toEqual(['asked because no rule allows it']);
-  expect(confirmationText(warned, context).warnings).toEqual(['! no rule allows it']);
+  expect(confirmationText(asked, context).warnings).toEqual(['asked because a rule asks']);
+  expect(confirmationText(warned, context).warnings).toEqual(['! a rule asks']);
+  expect(confirmationText(request('a'), context).warnings).toEqual([]);
 });
 
 test("a tool's question offers its options and an answer in one's own words, but no yes", () => {
