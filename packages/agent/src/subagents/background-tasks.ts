@@ -57,7 +57,7 @@ export class BackgroundTasks {
 
   /** Starts a task for the agent behind this inbox, which gets the report. Returns its id at once. */
   start(task: Task, inbox: Inbox, work: (own: TaskWork) => Promise<FinishedTask>): string {
-    if ([...this.#entries.values()].filter(isOpen).length >= maxUnfinished)
+    if (this.#of().filter(isOpen).length >= maxUnfinished)
       throw new ToolError(
         'execution_denied',
         `${maxUnfinished} background tasks are unfinished: wait for their reports.`,
@@ -92,7 +92,7 @@ export class BackgroundTasks {
 
   /** Those that an agent started. */
   listOf(inbox: Inbox): BackgroundTask[] {
-    return [...this.#entries.values()].filter((entry) => entry.inbox === inbox).map(({ task }) => task);
+    return this.#of(inbox).map(({ task }) => task);
   }
 
   /** Calls `listener` after each change. Returns how to end that. */
@@ -120,16 +120,18 @@ export class BackgroundTasks {
 
   /** Stops all tasks, or those that one agent started, and waits for their end. */
   async stopAll(inbox?: Inbox): Promise<void> {
-    const open = [...this.#entries.values()].filter(
-      (entry) => isOpen(entry) && (inbox === undefined || entry.inbox === inbox),
-    );
-    await abort(open);
+    await abort(this.#of(inbox).filter(isOpen));
+  }
+
+  /** Those of one agent, or all of them. */
+  #of(inbox?: Inbox): Entry[] {
+    return [...this.#entries.values()].filter((entry) => inbox === undefined || entry.inbox === inbox);
   }
 
   #find(id: string, inbox: Inbox | undefined): Entry {
-    const entry = this.#entries.get(id);
-    if (entry && (inbox === undefined || entry.inbox === inbox)) return entry;
-    const known = [...this.#entries.values()].filter((each) => inbox === undefined || each.inbox === inbox);
+    const known = this.#of(inbox);
+    const entry = known.find(({ task }) => task.id === id);
+    if (entry) return entry;
     const names = known.map(({ task }) => task.id).join(', ');
     throw new ToolError('invalid_tool_params', `There is no task ${id}${names === '' ? '' : `, only ${names}`}.`);
   }
@@ -166,7 +168,7 @@ export class BackgroundTasks {
   #end(entry: Entry, state: BackgroundTask['state']): void {
     delete entry.agent;
     this.#update(entry, { state, endedAt: performance.now(), activity: '' });
-    const ended = [...this.#entries.values()].filter((each) => !isOpen(each));
+    const ended = this.#of().filter((each) => !isOpen(each));
     for (const { task } of ended.slice(0, -maxEnded)) this.#entries.delete(task.id);
   }
 
@@ -176,7 +178,7 @@ export class BackgroundTasks {
   }
 
   #changed(): void {
-    this.#shown = [...this.#entries.values()].map(({ task }) => task);
+    this.#shown = this.#of().map(({ task }) => task);
     for (const listener of this.#listeners) listener();
   }
 }
@@ -190,8 +192,8 @@ async function abort(entries: readonly Entry[]): Promise<boolean> {
   return Promise.race([ended, late]).finally(() => own.abort());
 }
 
-function isOpen({ task: { state } }: Entry): boolean {
-  return state === 'waiting' || state === 'running';
+function isOpen({ task: { endedAt } }: Entry): boolean {
+  return endedAt === undefined;
 }
 
 /** The report is material: it must not pass for words of the person. */

@@ -84,7 +84,7 @@ test('a subagent in a worktree changes, adds and removes files of the original, 
   });
   const { agent, lathe, left } = await open(root, model);
   const end = await endOf(agent, 'lead the work');
-  expect(end.text).toContain('Its changes were applied to: a.txt, b.txt, run.sh');
+  expect(end.text).toContain('The changes were applied to: a.txt, b.txt, run.sh');
   expect(end.text).toContain(' M a.txt');
   expect(end.text).toContain('second');
   expect(cwds[0]).not.toBe(root);

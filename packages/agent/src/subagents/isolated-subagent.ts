@@ -77,8 +77,8 @@ function unfinished(patch: string): string {
 /** What became of the changes, for the agent that asked for them. */
 export function describeMerge({ applied, conflicts, refusal, rest, leftOut }: MergeOutcome): string {
   const lines = [
-    ...(applied.length > 0 ? [`Its changes were applied to: ${applied.join(', ')}.`] : []),
-    ...(refusal === undefined ? [] : [`Its changes were not applied: ${refusal}`]),
+    ...(applied.length > 0 ? [`The changes were applied to: ${applied.join(', ')}.`] : []),
+    ...(refusal === undefined ? [] : [`The changes were not applied: ${refusal}`]),
     ...(conflicts.length > 0
       ? [`Conflict, not applied, because you or others changed the same lines: ${conflicts.join(', ')}.`]
       : []),

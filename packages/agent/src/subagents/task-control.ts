@@ -1,18 +1,6 @@
 import { BaseTool, type ToolCall, type ToolResult } from '@lathe/core';
 import { directCall } from '@lathe/core/host';
-
-/** What to do with background tasks. */
-export interface TaskControl {
-  action: 'list' | 'send' | 'stop';
-  id?: string;
-  message?: string;
-}
-
-/** What the tool needs of subagents. */
-export interface TaskController {
-  /** Lists the background tasks of whoever calls, sends one of them a message, or stops one. Returns what to say. */
-  control(request: TaskControl, call: ToolCall): Promise<string>;
-}
+import type { XStatic } from 'typebox/schema';
 
 const schema = {
   type: 'object',
@@ -24,6 +12,15 @@ const schema = {
   required: ['action'],
   additionalProperties: false,
 } as const;
+
+/** What to do with background tasks. */
+export type TaskControl = XStatic<typeof schema>;
+
+/** What the tool needs of subagents. */
+export interface TaskController {
+  /** Lists the background tasks of whoever calls, sends one of them a message, or stops one. Returns what to say. */
+  control(request: TaskControl, call: ToolCall): Promise<string>;
+}
 
 /** `task_control`: what an agent can do with the tasks that it started in the background. */
 export class TaskControlTool extends BaseTool<TaskControl> {

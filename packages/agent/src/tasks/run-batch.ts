@@ -75,11 +75,7 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
     onProgress?.({ ...progress });
   };
   const onResult = async (result: TaskResult) => {
-    // An interrupted task has no result: it runs again next time.
-    if (result.status === 'cancelled') return;
-    await results.add(result);
-    const { done, now, failed } = progress;
-    tell({ done: done + 1, now: now + 1, failed: result.status === 'error' ? failed + 1 : failed });
+    if (isOver(result)) await results.add(result);
   };
   // A result that cannot be written stops the other tasks too, which would work for nothing.
   const broken = new AbortController();
@@ -87,8 +83,13 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
   const worker = async () => {
     for (let task = waiting.shift(); task && !either.aborted; task = waiting.shift()) {
       tell({ running: progress.running + 1 });
-      await run(task, { ...rest, onResult }, either);
-      tell({ running: progress.running - 1 });
+      const result = await run(task, { ...rest, onResult }, either);
+      const { running, done, now, failed } = progress;
+      tell({
+        running: running - 1,
+        ...(isOver(result) && { done: done + 1, now: now + 1 }),
+        ...(result.status === 'error' && { failed: failed + 1 }),
+      });
     }
   };
   const stopAll = (error: unknown) => {
@@ -98,4 +99,9 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
   tell({});
   await allDone(Array.from({ length: Math.max(1, jobs) }, () => worker().catch(stopAll)));
   return progress;
+}
+
+/** An interrupted task has no result: it runs again next time. */
+function isOver({ status }: TaskResult): boolean {
+  return status !== 'cancelled';
 }

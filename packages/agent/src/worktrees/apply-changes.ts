@@ -74,14 +74,11 @@ export class ApplyChangesTool extends BaseTool<object> {
     const { paths } = this.#changes;
     const left = await this.#changes.apply(signal);
     const done = paths.filter((path) => !left.includes(path));
-    const text = `Applied: ${done.join(', ') || 'nothing'}.`;
-    if (left.length === 0) return { llmContent: text, returnDisplay: text };
+    const applied = `Applied: ${done.join(', ') || 'nothing'}.`;
     const message = `Changed in the meantime, so left as they are: ${left.join(', ')}.`;
-    return {
-      llmContent: `${text}\n${message}`,
-      returnDisplay: `${text}\n${message}`,
-      error: { type: 'file_changed_since_read', message },
-    };
+    const text = left.length === 0 ? applied : `${applied}\n${message}`;
+    const error = left.length > 0 && { error: { type: 'file_changed_since_read' as const, message } };
+    return { llmContent: text, returnDisplay: text, ...error };
   }
 }
 

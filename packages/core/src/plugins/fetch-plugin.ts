@@ -83,16 +83,7 @@ async function cloned(
   signal: AbortSignal,
 ): Promise<PluginFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'lathe-plugin-'));
-  const clone = [
-    'clone',
-    '--quiet',
-    '--bare',
-    '--depth=1',
-    '--no-tags',
-    '--template=',
-    '--config',
-    'core.hooksPath=/dev/null',
-  ];
+  const clone = 'clone --quiet --bare --depth=1 --no-tags --template= --config core.hooksPath=/dev/null'.split(' ');
   const safe = { ...env, GIT_ALLOW_PROTOCOL: 'https:http:ssh:git+ssh:file', GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' };
   const options = { signal, timeout: timeoutMs, maxBuffer: 3 * maxPluginBytes, cwd: folder };
   try {

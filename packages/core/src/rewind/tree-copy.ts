@@ -48,7 +48,7 @@ export class TreeCopy {
     const base = await (from === 'now' ? this.#checkOutNow(git, signal) : this.#checkOutCommit(git, head, signal));
     await writeFile(this.#reference(git), `${base}\n`, { mode: 0o600 });
     if (own === undefined) return { base };
-    await this.#repository(own.objects, head, signal);
+    await this.#repository(git, own.objects, head, signal);
     return { base, objects: own.objects };
   }
 
@@ -135,8 +135,8 @@ export class TreeCopy {
   }
 
   /** A repository of the copy's own, with its own references, configuration and hooks, that reads objects of the original. */
-  async #repository(objects: string, head: string | undefined, signal: AbortSignal): Promise<void> {
-    const { directory, id, place } = this.#options;
+  async #repository(git: PrivateGit, objects: string, head: string | undefined, signal: AbortSignal): Promise<void> {
+    const { directory, id } = this.#options;
     const path = join(directory, '.git');
     const branch = `refs/heads/lathe/${id}`;
     for (const name of ['objects/info', 'refs/heads/lathe', 'info'])
@@ -150,15 +150,8 @@ export class TreeCopy {
     if (exclude) await writeFile(join(path, 'info/exclude'), exclude);
     if (head === undefined) return;
     await writeFile(join(path, branch), `${head}\n`);
-    const { options } = await this.#store.git(signal);
-    const own = new PrivateGit({
-      ...options,
-      directory: path,
-      root: directory,
-      workTree: directory,
-      index: join(path, 'index'),
-      excludesFile: place.excludesFile,
-    });
+    const index = join(path, 'index');
+    const own = new PrivateGit({ ...git.options, directory: path, root: directory, workTree: directory, index });
     await own.run(['read-tree', 'HEAD'], { signal });
   }
 }
