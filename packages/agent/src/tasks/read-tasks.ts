@@ -1,24 +1,29 @@
 import { createReadStream } from 'node:fs';
+import { describeMismatch, parseBoundedJson } from '@lathe/core/host';
+import type { XStatic } from 'typebox/schema';
 
-const taskModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
+const text = { type: 'string', pattern: '\\S' } as const;
+const schema = {
+  type: 'object',
+  properties: {
+    id: text,
+    prompt: text,
+    cwd: text,
+    model: text,
+    mode: { type: 'string', enum: ['plan', 'default', 'auto-edit', 'yolo'] },
+  },
+  required: ['id', 'prompt'],
+  additionalProperties: false,
+} as const;
 
-/** One line of a task file. */
-export interface TaskLine {
-  /** Unique in the file: the same id is the same task. */
-  id: string;
-  prompt: string;
-  /** Default: the directory of the one who runs the tasks. */
-  cwd?: string;
-  model?: string;
-  mode?: (typeof taskModes)[number];
-}
+/** One line of a task file. The same `id` is the same task. Default of `cwd`: the directory of the one who runs the tasks. */
+export type TaskLine = XStatic<typeof schema>;
 
 /** A task file that cannot be used; the message says in which line and why. */
 export class TaskFileError extends Error {
   override readonly name = 'TaskFileError';
 }
 
-const fields = new Set(['id', 'prompt', 'cwd', 'model', 'mode']);
 /** The largest patch of a result fits. */
 const maxLineLength = 200_000_000;
 
@@ -58,36 +63,11 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
 }
 
 function parseTask(line: string, where: string): TaskLine {
-  const value = parseObject(line, where);
-  const unknown = [...value.keys()].find((name) => !fields.has(name));
-  if (unknown !== undefined)
-    throw new TaskFileError(`${where}: ${JSON.stringify(unknown)} is no field of a task (${[...fields].join(', ')})`);
-  const text = (name: string): string | undefined => {
-    const given = value.get(name);
-    if (given === undefined || (typeof given === 'string' && given.trim() !== '')) return given;
-    throw new TaskFileError(`${where}: ${name} must be a text that is not empty`);
-  };
-  const [id, prompt, cwd, model, named] = [text('id'), text('prompt'), text('cwd'), text('model'), text('mode')];
-  if (id === undefined || prompt === undefined)
-    throw new TaskFileError(`${where}: ${id === undefined ? 'id' : 'prompt'} is missing`);
-  const mode = taskModes.find((each) => each === named);
-  if (named !== undefined && mode === undefined)
-    throw new TaskFileError(`${where}: mode must be one of ${taskModes.join(', ')}`);
-  return {
-    id,
-    prompt,
-    ...(cwd !== undefined && { cwd }),
-    ...(model !== undefined && { model }),
-    ...(mode && { mode }),
-  };
-}
-
-function parseObject(line: string, where: string): Map<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value));
-  } catch {
-    // Told below.
-  }
-  throw new TaskFileError(`${where}: not a JSON object`);
+  const parsed = parseBoundedJson(line);
+  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
+    throw new TaskFileError(`${where}: not a JSON object`);
+  const problem = describeMismatch(schema, parsed.value);
+  if (problem !== null) throw new TaskFileError(`${where}: ${problem}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema
+  return parsed.value as TaskLine;
 }
