@@ -72,6 +72,9 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   // Programs remove and make their sockets as they like.
   const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
+  const gits = canPlant(options) ? roots.map((root) => join(root, '.git')) : [];
+  // Where `.git` must not change, it must not appear either.
+  const newGits = options.isGitFixed ? gits.filter((path) => !existsSync(path)) : [];
   const mounts: Mount[] = [
     ...(view === openView ? [wholeDisk(options)] : []),
     ['--dev', '/dev'],
@@ -111,12 +114,17 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     guarded: {
       roots,
       covers: [
-        ...new Set([...names.mounts.flatMap((one) => one.slice(-1)), ...names.fixed, ...masks.filter(isWatched)]),
+        ...new Set([
+          ...names.mounts.flatMap((one) => one.slice(-1)),
+          ...names.fixed,
+          ...newGits,
+          ...masks.filter(isWatched),
+        ]),
       ],
       fixed: names.fixed,
       reserved: names.reserved,
       forbidden: names.forbidden,
-      writesGit: canPlant(options) && !options.isGitFixed,
+      gits: options.isGitFixed ? newGits : gits,
     },
   };
 }

@@ -41,6 +41,10 @@ function repository(files: Record<string, string> = {}) {
   git(root, 'init', '-qb', 'main');
   git(root, 'add', '-A');
   git(root, 'commit', '-qm', 'first');
+  return workspace(root);
+}
+
+function workspace(root: string) {
   const latheHome = new LatheHome(tempDirectory());
   const runner = new CommandRunner(latheHome);
   const path = process.env['PATH'] ?? '';
@@ -65,11 +69,11 @@ function repository(files: Record<string, string> = {}) {
 }
 
 /** The guard of a command that another process runs in this tree. */
-function guardOf(root: string, latheHome: LatheHome): CommandGuard {
-  const config = join(root, '.git/config');
-  const none = { reserved: [], forbidden: [], writesGit: false };
+function guardOf(root: string, latheHome: LatheHome, name = '.git/config'): CommandGuard {
+  const path = join(root, name);
+  const none = { reserved: [], forbidden: [], gits: [] };
   return new CommandGuard(
-    { roots: [root], covers: [config], fixed: [config], ...none },
+    { roots: [root], covers: [path], fixed: [path], ...none },
     {
       snapshots: new Snapshots(),
       aside: new PutAside(latheHome.file('put-aside')),
@@ -104,6 +108,19 @@ test('a command that starts while something planted is there does not put it bac
   writeFileSync(config, `${before}[alias]\n\tx = !PLANTED\n`);
   expect(await fourth.check()).toHaveLength(1);
   expect(readFileSync(config, 'utf8')).toBe(before);
+});
+
+// SB07
+test('a repository that a command made around a protected file does not vouch for it', async () => {
+  const { root, latheHome } = repository({ '.github/workflows/ci.yml': 'mine\n' });
+  const guard = guardOf(root, latheHome, '.github/workflows');
+  renameSync(join(root, '.github'), join(root, 'away'));
+  mkdirSync(join(root, '.github/workflows'), { recursive: true });
+  writeFileSync(join(root, '.github/workflows/ci.yml'), 'planted\n');
+  git(join(root, '.github'), 'init', '-q');
+  git(join(root, '.github'), 'add', '-A');
+  git(join(root, '.github'), 'commit', '-qm', 'planted');
+  expect(await guard.check()).toEqual([expect.stringContaining('/.github/workflows was replaced while a command ran')]);
 });
 
 describe.skipIf(!hasProgram('bwrap'))('what mounts alone cannot protect', () => {
@@ -263,6 +280,12 @@ const plants: Record<string, string> = {
   '.git/modules/a/config':
     'mkdir -p .git/modules/a; echo "[core]" > .git/modules/a/config; echo "fsmonitor = x" >> .git/modules/a/config',
   '.git/modules/a/hooks/pre-commit': 'mkdir -p .git/modules/a/hooks; touch .git/modules/a/{HEAD,hooks/pre-commit}',
+  '.git/modules/b/config':
+    'mkdir -p .git/modules/b; echo "[core]" > .git/modules/b/config; echo "worktree = ../../../.." >> .git/modules/b/config',
+  '.git/rr-cache/ab/preimage': 'mkdir -p .git/rr-cache/ab; ln -s /root/.bashrc .git/rr-cache/ab/preimage',
+  '.git/rr-cache/tool': 'mkdir -p .git/rr-cache; touch .git/rr-cache/tool',
+  '.git/lfs/cache': 'mkdir -p .git/lfs; ln -s /root .git/lfs/cache',
+  '.git/annex/x': 'mkdir -p .git/annex; ln -s /root .git/annex/x',
   '.git/worktrees/w/commondir': 'mkdir -p .git/worktrees/w; echo ../../../evil > .git/worktrees/w/commondir',
   '.git/worktrees/w/config.worktree': 'mkdir -p .git/worktrees/w; touch .git/worktrees/w/config.worktree',
   '.git/something': 'mkdir .git/something; touch .git/something/else',
@@ -286,6 +309,8 @@ describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
       '(git rebase topic; git rebase --abort); (git cherry-pick topic; git cherry-pick --abort); echo c > a && git stash -q',
       'git worktree add -q wt && git gc -q && git repack -qad && git commit-graph write && git pack-refs --all',
       'git bisect start -q && git bisect bad && git bisect good HEAD~1; git bisect reset -q; (git merge topic)',
+      'git merge --abort; git -c rerere.enabled=true merge topic; git rerere clear; git init -q sub',
+      'git -C sub commit -q --allow-empty -m x && git -c protocol.file.allow=always submodule --quiet add ./sub lib/one',
       'git update-index --split-index; git sparse-checkout list; git reflog expire --all; git fetch -q . topic; git status -s',
     ];
     const { findings, output } = await run(work.join('\n'));
@@ -294,20 +319,7 @@ describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
   });
 
   test('a new repository may be made, without a program in its configuration', async () => {
-    const root = realpathSync(tempDirectory());
-    const latheHome = new LatheHome(tempDirectory());
-    const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory() });
-    const run = async (command: string) => {
-      const wrap = await sandbox.prepare(root, {
-        workspace: true,
-        network: false,
-        home: false,
-        files: false,
-        secrets: false,
-      });
-      const request = { command, cwd: root, env: childEnvironment(process.env), ...(wrap && { wrap }) };
-      return new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
-    };
+    const { root, run } = workspace(realpathSync(tempDirectory()));
     expect((await run('git init -q && git config user.name A')).findings).toEqual([]);
     rmSync(join(root, '.git'), { recursive: true });
     const { findings } = await run('git init -q && git config core.fsmonitor ./x && touch .git/hooks/pre-commit');
@@ -319,5 +331,30 @@ describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
     expect((await run('mkdir evil; echo "gitdir: evil" > .git')).findings).toEqual([
       expect.stringContaining(`${root}/.git appeared, which leads git to another directory.`),
     ]);
+    expect((await run('git init -q --bare evil; mv evil/* .')).findings).toEqual([
+      expect.stringContaining(`${root} became a git directory, which a command may not create.`),
+    ]);
+    expect(existsSync(join(root, 'HEAD'))).toBe(false);
+  });
+
+  test.each([
+    ['config', 'git init -q x; git -C x config core.fsmonitor ./y; mv x/.git .; sleep 20'],
+    ['', 'echo "gitdir: /root" > .git; sleep 20'],
+  ])(
+    'a command in the background that makes a repository ends at once, .git/%s is put aside',
+    async (name, command) => {
+      const { root, run } = workspace(realpathSync(tempDirectory()));
+      const { ending, findings } = await run(command, { isBackground: true });
+      expect(ending).toEqual({ type: 'unprotected', path: join(root, '.git') });
+      expect(findings).toEqual([expect.stringContaining(`${join(root, '.git', name)} appeared`)]);
+      expect(existsSync(join(root, '.git', name))).toBe(false);
+    },
+  );
+
+  test('a repository that the person makes beside a command in the background stays', async () => {
+    const { root, runBeside } = workspace(realpathSync(tempDirectory()));
+    const { ending, findings } = await runBeside('true', () => git(root, 'init', '-q'), { isBackground: true });
+    expect([ending.type, findings]).toEqual(['unprotected', []]);
+    expect(existsSync(join(root, '.git/config'))).toBe(true);
   });
 });

@@ -16,6 +16,7 @@ import { plantedIn, readGitState } from './git-check.js';
 import { isDirectory } from './guarded-names.js';
 import { isNeutralChange } from './neutral-config.js';
 import { isPlaceholder } from './placeholders.js';
+import { bareNames } from './planted-repositories.js';
 import type { PutAside } from './put-aside.js';
 import type { RestoredContents } from './restored-contents.js';
 import { isUnchanged, lstatOf, putBack, type Snapshot, type Snapshots } from './snapshots.js';
@@ -31,8 +32,8 @@ export interface GuardedPlaces {
   reserved: readonly string[];
   /** Names that must not appear. */
   forbidden: readonly string[];
-  /** Whether the command can write in the git directories of the workspace. */
-  writesGit: boolean;
+  /** Git directories of the workspace in which the command can write; some do not exist. */
+  gits: readonly string[];
 }
 
 export interface GuardTools {
@@ -57,7 +58,7 @@ export class CommandGuard {
   readonly #watch: CoverWatch;
   readonly #before: ReadonlyMap<string, Snapshot>;
   readonly #startedAt = Date.now();
-  readonly #git: readonly { git: string; before: ReturnType<typeof readGitState> }[];
+  readonly #git: readonly GitBefore[];
 
   /** Call it when the placeholders exist and the command has not started. */
   constructor(places: GuardedPlaces, tools: GuardTools) {
@@ -65,8 +66,7 @@ export class CommandGuard {
     this.#tools = tools;
     this.#watch = new CoverWatch(places.covers);
     this.#before = tools.snapshots.take(places.fixed);
-    const gits = places.writesGit ? places.roots.map((root) => join(root, '.git')) : [];
-    this.#git = gits.map((git) => ({ git, before: readGitState(git) }));
+    this.#git = places.gits.map((git) => ({ git, before: readGitState(git), wasBare: isBare(dirname(git)) }));
   }
 
   /** Calls `onLost` as soon as a name is no longer covered. */
@@ -87,7 +87,7 @@ export class CommandGuard {
     for (const path of this.#places.forbidden)
       if (lstatOf(path) !== undefined)
         found.push(`${path} appeared, which no command may create.${this.#remove(path)}`);
-    for (const { git, before } of this.#git) found.push(...this.#checkGit(git, before));
+    for (const git of this.#git) found.push(...this.#checkBare(git), ...this.#checkGit(git));
     return found;
   }
 
@@ -151,7 +151,14 @@ export class CommandGuard {
     return isCommitted(path, { roots: this.#places.roots, searchPath: this.#tools.searchPath });
   }
 
-  #checkGit(git: string, before: ReturnType<typeof readGitState>): string[] {
+  /** Where there is no `.git`, git looks for a repository in the directory itself. */
+  #checkBare({ git, before, wasBare }: GitBefore): string[] {
+    const root = dirname(git);
+    if (before?.size !== 0 || wasBare || !isBare(root)) return [];
+    return [`${root} became a git directory, which a command may not create.${this.#remove(join(root, 'HEAD'))}`];
+  }
+
+  #checkGit({ git, before }: GitBefore): string[] {
     // A file or link in the place of a repository leads git elsewhere.
     if (before?.size === 0 && !isDirectory(git)) {
       const isNew = lstatOf(git) !== undefined && !this.#before.has(git);
@@ -174,6 +181,17 @@ export class CommandGuard {
       return ` Removed without a copy (${error instanceof Error ? error.message : String(error)}).`;
     }
   }
+}
+
+interface GitBefore {
+  git: string;
+  before: ReturnType<typeof readGitState>;
+  /** Whether the directory around it was a git directory itself. */
+  wasBare: boolean;
+}
+
+function isBare(directory: string): boolean {
+  return bareNames.every((name) => lstatOf(join(directory, name)) !== undefined);
 }
 
 const maxCheckedFiles = 100;

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { isWithin } from '../../files/workspace.js';
 import { isInitialConfig } from './neutral-config.js';
 
 /** Everything in a git directory that git obeys or writes to, by its path: what it is, and where git looks for it. */
@@ -56,7 +57,9 @@ const gitDirectories = [
   /^objects(?:\/(?:pack|[0-9a-f]{2}|info|tmp_\w+|incoming-\w+))?$/,
   /^objects\/info\/(?:packs|commit-graphs?|tmp_\w+|packs_\w+)(?:\.lock)?$/,
   /^info(?:\/(?:exclude|refs|sparse-checkout)(?:\.lock|_\w+)?)?$/,
-  /^(?:hooks|branches|worktrees|modules|lfs|rr-cache|annex|fsmonitor--daemon)$/,
+  /^rr-cache(?:\/[0-9a-f]+(?:\/(?:preimage|postimage|thisimage)(?:\.\d+)?)?)?$/,
+  /^(?:lfs|annex)(?:\/.*)?$/,
+  /^(?:hooks|branches|worktrees|modules|fsmonitor--daemon)$/,
 ];
 
 /** Only real files and directories, and only at places where git itself puts them. */
@@ -64,7 +67,8 @@ function mayAppear(path: string, { kind, owner, place }: GitEntry): boolean {
   if (place === 'fsmonitor--daemon.ipc') return kind === 'socket';
   if (kind !== 'file' && kind !== 'directory') return false;
   if (place === '') return true;
-  if (place === 'config') return isInitialConfig(textOf(path) ?? '[');
+  if (place === 'config')
+    return isInitialConfig(textOf(path) ?? '[', (tree) => owner === 'submodule' && isInWorkTree(path, tree));
   if (place.startsWith('hooks/')) return place.endsWith('.sample');
   // Names of submodules may have several segments.
   if (place.startsWith('modules/')) return kind === 'directory';
@@ -78,8 +82,14 @@ function isGitPlace(place: string, { kind, owner }: Pick<GitEntry, 'kind' | 'own
   return gitDirectories.some((pattern) => pattern.test(place));
 }
 
-/** Directories whose content git only reads as data. */
-const data = /^(?:objects\/(?!info$).*|lfs|rr-cache|annex)$/;
+/** Whether the work tree of a submodule, as its configuration names it, lies in that of the repository. */
+function isInWorkTree(config: string, tree: string): boolean {
+  const [top = ''] = config.split('/.git/modules/');
+  return /^[^"\\#;~]+$/.test(tree) && isWithin(top, resolve(dirname(config), tree));
+}
+
+/** Directories with content under its hash, to which git and its helpers write by a rename only. */
+const data = /^(?:objects\/(?!info$).*|(?:lfs|annex)\/objects)$/;
 
 function walk(at: { directory: string; place: string; owner: Owner }, state: Map<string, GitEntry>): void {
   for (const entry of entriesOf(at.directory)) {

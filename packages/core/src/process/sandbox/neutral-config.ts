@@ -27,7 +27,6 @@ const initial = new Set([
   'core.filemode',
   'core.bare',
   'core.logallrefupdates',
-  'core.worktree',
   'core.ignorecase',
   'core.precomposeunicode',
   'core.symlinks',
@@ -58,8 +57,10 @@ export function isNeutralChange(before: string, after: string): boolean {
 }
 
 /** Whether a new repository could have this configuration without anybody planting something. */
-export function isInitialConfig(text: string): boolean {
-  return parse(text)?.every(({ name }) => neutral.has(name) || initial.has(name)) ?? false;
+export function isInitialConfig(text: string, isOwnTree: (workTree: string) => boolean): boolean {
+  const isKnown = ({ name, value }: Variable) =>
+    name === 'core.worktree' ? isOwnTree(value) : neutral.has(name) || initial.has(name);
+  return parse(text)?.every(isKnown) ?? false;
 }
 
 function without(some: readonly Variable[], others: readonly Variable[]): Variable[] {

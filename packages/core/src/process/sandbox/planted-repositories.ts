@@ -7,6 +7,9 @@ import { plantedIn, readGitState } from './git-check.js';
 /** How many names are looked at, nearest first. */
 const maxEntries = 20_000;
 
+/** With these, git takes a directory for a repository. */
+export const bareNames = ['HEAD', 'objects', 'refs'];
+
 /** The git directories below the top of a workspace, under any name, and files that lead git to one. */
 async function repositoriesBelow(root: string): Promise<string[]> {
   const found: string[] = [];
@@ -18,7 +21,7 @@ async function repositoriesBelow(root: string): Promise<string[]> {
     left -= entries.length;
     if (left < 0) break;
     const names = new Set(entries.map(({ name }) => name));
-    if (['HEAD', 'objects', 'refs'].every((name) => names.has(name))) found.push(at);
+    if (bareNames.every((name) => names.has(name))) found.push(at);
     for (const entry of entries) {
       const path = join(at, entry.name);
       if (entry.name.toLowerCase() !== '.git') {

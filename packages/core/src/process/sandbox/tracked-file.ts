@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { relative } from 'node:path';
+import { isWithin } from '../../files/workspace.js';
 import { trustedPath } from '../run/trusted-path.js';
 
 const timeoutMs = 5_000;
@@ -13,8 +14,10 @@ const timeoutMs = 5_000;
 export async function isCommitted(path: string, { roots, searchPath }: TrackedOptions): Promise<boolean> {
   const git = trustedPath('git', { outside: roots, path: searchPath });
   const bytes = contentOf(path);
-  if (git === undefined || bytes === undefined) return false;
-  const id = await outputOf(git, ['rev-parse', '--verify', '--quiet', `HEAD:./${basename(path)}`], dirname(path));
+  const root = roots.find((one) => isWithin(one, path));
+  if (git === undefined || bytes === undefined || root === undefined) return false;
+  // Not asked in the directory of the file, where a command could have put a repository of its own.
+  const id = await outputOf(git, ['rev-parse', '--verify', '--quiet', `HEAD:./${relative(root, path)}`], root);
   const algorithm = id.length === 64 ? 'sha256' : 'sha1';
   return id === createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
@@ -34,11 +37,21 @@ const env = {
 };
 
 function outputOf(program: string, args: readonly string[], cwd: string): Promise<string> {
-  const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'safe.directory=*'];
+  const settings = [
+    'core.fsmonitor=false',
+    'core.hooksPath=/dev/null',
+    'safe.directory=*',
+    'safe.bareRepository=explicit',
+  ];
   return new Promise((resolve) => {
-    execFile(program, [...settings, ...args], { cwd, env, timeout: timeoutMs }, (error, stdout) => {
-      resolve(error === null ? stdout.trim() : '');
-    });
+    execFile(
+      program,
+      [...settings.flatMap((one) => ['-c', one]), ...args],
+      { cwd, env, timeout: timeoutMs },
+      (error, stdout) => {
+        resolve(error === null ? stdout.trim() : '');
+      },
+    );
   });
 }
 
