@@ -6,9 +6,10 @@ import { isWithin } from '../../files/workspace.js';
 import type { GuardedPlaces } from './command-guard.js';
 import { boundSockets, isReachable, isSocket } from './found-files.js';
 import { canAccess, guardedNames, isDirectory, isOwn, realPathOf } from './guarded-names.js';
+import { type Mount, pathOf, readOnly, writable } from './held-mounts.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
-import { placesElsewhere } from './system-view.js';
+import { kernelSettings, placesElsewhere, runtimeDirectories, runtimeMounts } from './system-view.js';
 import { type FileView, openView, planView, type ViewOptions } from './visible-files.js';
 
 export interface BubblewrapOptions {
@@ -44,88 +45,91 @@ export interface BubblewrapOptions {
   isKept: boolean;
   /** All of `.git` is read-only. */
   isGitFixed: boolean;
-  /** The descriptor that bubblewrap reports to. */
-  statusDescriptor: number;
-  /** The descriptor of the system call filter. */
-  seccompDescriptor?: number;
 }
 
 export interface BubblewrapPlan {
   arguments: string[];
+  mounts: Mount[];
   /** What mounts cannot guard alone; see `CommandGuard`. */
   guarded: GuardedPlaces;
 }
 
 /**
- * The arguments of bubblewrap: the file system is empty but for listed places, which are read-only, the workspace is
- * writable except for protected names, keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
- * protected too. A later argument overrides an earlier one.
+ * What bubblewrap mounts: the file system is empty but for listed places, which are read-only, the workspace is writable
+ * except for protected names, keys and control sockets are hidden. The command gets its own namespaces, no capabilities,
+ * and no network unless granted. Planned again for every command, so that new files are protected too. A later mount
+ * covers an earlier one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
-  // Every mount costs time, so each root is mounted once; a missing root cannot be mounted.
-  const options = { ...given, roots: [...new Set(given.roots)].filter((root) => existsSync(root)) };
+  // Every mount costs time, so each root is mounted once; one that is missing or leads elsewhere by now cannot be mounted.
+  const options = { ...given, roots: [...new Set(given.roots)].filter((root) => realPathOf(root) === root) };
   const { roots, rights } = options;
   const view = viewOf(options);
   const masks = maskedPaths(options, view);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
-  const names = canPlant(options) ? protectNames(options) : { mounts: [], fixed: [], reserved: [], forbidden: [] };
-  // Programs remove and make their sockets as they like.
-  const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
-  const gits = canPlant(options) ? roots.map((root) => join(root, '.git')) : [];
-  // Where `.git` must not change, it must not appear either.
-  const newGits = options.isGitFixed ? gits.filter((path) => !existsSync(path)) : [];
-  const mounts: Mount[] = [
-    ...(view === openView ? [wholeDisk(options)] : []),
-    ['--dev', '/dev'],
-    ['--proc', '/proc'],
-    ...kernelSettings(),
-    ...[...temporaryMounts(options), ...view.mounts].toSorted(byPath),
-    ...runtimeMounts(),
-    // A mask around the workspace comes before the workspace, all others after it.
-    ...masks.filter(containsRoot).map(mask),
+  const names = canPlant(options) ? protectNames(options) : { mounts: [], fixed: [], reserved: [], forbidden: [] };
+  const shown = [...temporaryMounts(options), ...view.mounts];
+  const inner = [
     ...[options.cwd]
       .filter((cwd) => isTemporary(cwd) && !temporaryDirectories.includes(cwd) && !isInRoots(cwd))
       .map(readOnly),
     ...options.readable.filter((path) => existsSync(path)).map(readOnly),
     ...(view.isHidden(options.cwd) ? [['--dir', options.cwd]] : []),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
-    ...names.mounts,
-    ...masks.filter((path) => !containsRoot(path)).map(mask),
-    ...options.sockets.filter((path) => isSocket(path) && isReachable(path)).map(mask),
-    ...view.seal,
   ];
   return {
-    arguments: [
-      ...(options.isKept ? [] : ['--die-with-parent']),
-      '--unshare-pid',
-      '--unshare-ipc',
-      ...(options.hasUserNamespace ? ['--unshare-user'] : []),
-      ...(rights.network || options.isNetworkShared ? [] : ['--unshare-net']),
-      '--cap-drop',
-      'ALL',
-      '--json-status-fd',
-      `${options.statusDescriptor}`,
-      ...mounts.flat(),
-      ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', `${options.seccompDescriptor}`]),
-      '--chdir',
-      options.cwd,
+    arguments: namespaceArguments(options),
+    mounts: [
+      ...(view === openView ? [wholeDisk(options)] : []),
+      ['--dev', '/dev'],
+      ['--proc', '/proc'],
+      ...kernelSettings(),
+      ...[...shown, ...waysTo([...shown, ...inner], options)].toSorted(byPath),
+      ...runtimeMounts(),
+      // A mask around the workspace comes before the workspace, all others after it.
+      ...masks.filter(containsRoot).map(mask),
+      ...inner,
+      ...names.mounts,
+      ...masks.filter((path) => !containsRoot(path)).map(mask),
+      ...options.sockets.filter((path) => isSocket(path) && isReachable(path)).map(mask),
+      ...view.seal,
     ],
-    guarded: {
-      roots,
-      covers: [
-        ...new Set([
-          ...names.mounts.flatMap((one) => one.slice(-1)),
-          ...names.fixed,
-          ...newGits,
-          ...masks.filter(isWatched),
-        ]),
-      ],
-      fixed: names.fixed,
-      reserved: names.reserved,
-      forbidden: names.forbidden,
-      gits: options.isGitFixed ? newGits : gits,
-    },
+    guarded: guardedPlaces(options, {
+      ...names,
+      // Programs remove and make their sockets as they like.
+      masks: masks.filter((path) => !containsRoot(path) && !isSocket(path)),
+    }),
+  };
+}
+
+function namespaceArguments({ rights, ...options }: BubblewrapOptions): string[] {
+  return [
+    ...(options.isKept ? [] : ['--die-with-parent']),
+    '--unshare-pid',
+    '--unshare-ipc',
+    ...(options.hasUserNamespace ? ['--unshare-user'] : []),
+    ...(rights.network || options.isNetworkShared ? [] : ['--unshare-net']),
+    '--cap-drop',
+    'ALL',
+    '--chdir',
+    options.cwd,
+  ];
+}
+
+function guardedPlaces(
+  options: BubblewrapOptions,
+  { mounts, masks, ...names }: ReturnType<typeof protectNames> & { masks: readonly string[] },
+): GuardedPlaces {
+  const gits = canPlant(options) ? options.roots.map((root) => join(root, '.git')) : [];
+  // Where `.git` must not change, it must not appear either.
+  const newGits = gits.filter((path) => !existsSync(path));
+  const covers = [...mounts.map(pathOf), ...names.fixed, ...(options.isGitFixed ? newGits : []), ...masks];
+  return {
+    ...names,
+    roots: options.roots,
+    covers: [...new Set(covers)],
+    gits: options.isGitFixed ? newGits : gits,
   };
 }
 
@@ -133,9 +137,6 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
 function canPlant({ rights }: Pick<BubblewrapOptions, 'rights'>): boolean {
   return rights.workspace && !rights.files;
 }
-
-/** An argument and its values; the last one is the path in the sandbox. */
-type Mount = string[];
 
 function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
@@ -163,9 +164,24 @@ function temporaryMounts({ session, isKept }: BubblewrapOptions): Mount[] {
   return directories.map((path) => (isKept ? ['--tmpfs', path] : ['--bind', session.tmp, path]));
 }
 
+/**
+ * The directories between a directory of the session, in which commands write, and a mount inside it. They become mounts
+ * too, of a directory that no command sees otherwise: a command could replace any other by a symlink, and bubblewrap would
+ * make the next directory where that leads.
+ */
+function waysTo(mounts: readonly Mount[], { session }: BubblewrapOptions): Mount[] {
+  const real = mounts.filter(([kind]) => kind !== '--dir' && kind !== '--symlink').toSorted(byPath);
+  const ways = mounts.map(pathOf).flatMap((path) => {
+    const outer = real.findLast((one) => pathOf(one) !== path && isWithin(pathOf(one), path));
+    const isSessions = outer?.[0] === '--bind' && session.contains(outer[1] ?? '');
+    return isSessions ? directoriesBetween(pathOf(outer), path) : [];
+  });
+  return [...new Set(ways)].map((path) => ['--bind', session.makeOwnVersionOf(path), path]);
+}
+
 /** Outer mounts come first. */
 function byPath(a: Mount, b: Mount): number {
-  const [one = '', other = ''] = [a.at(-1), b.at(-1)];
+  const [one, other] = [pathOf(a), pathOf(b)];
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
@@ -207,38 +223,6 @@ const homePlaces = [
   ),
 ];
 
-/** Directories where services of the system and of the user's session listen. */
-const runtimeDirectories = ['/run', '/var/run'];
-
-/** What programs need from these directories: name resolution, and the programs of NixOS. */
-const runtimePlaces = [
-  '/run/systemd/resolve/resolv.conf',
-  '/run/systemd/resolve/stub-resolv.conf',
-  '/run/NetworkManager/resolv.conf',
-  '/run/resolvconf/resolv.conf',
-  '/run/connman/resolv.conf',
-  '/mnt/wsl/resolv.conf',
-  '/run/current-system',
-  '/run/booted-system',
-  '/run/opengl-driver',
-];
-
-/** Empties these directories except for the listed places. */
-function runtimeMounts(): Mount[] {
-  const directories = runtimeDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
-  const places = runtimePlaces.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false);
-  return [...directories.map((path) => ['--tmpfs', path]), ...places.map(readOnly)];
-}
-
-/**
- * Settings of the kernel belong to root, who needs no capability to write them. Bubblewrap takes these directories for
- * read-only, because the directories themselves are.
- */
-function kernelSettings(): Mount[] {
-  if (process.getuid?.() !== 0) return [];
-  return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi'].filter(isDirectory).map(readOnly);
-}
-
 /**
  * Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. A mount
  * follows symlinks, which a command can make: where one leads out of the workspace, nothing is mounted.
@@ -275,14 +259,6 @@ function protectNames(
 function directoriesBetween(root: string, path: string): string[] {
   const parent = dirname(path);
   return parent === root || parent === path ? [] : [...directoriesBetween(root, parent), parent];
-}
-
-function readOnly(path: string): Mount {
-  return ['--ro-bind', path, path];
-}
-
-function writable(path: string): Mount {
-  return ['--bind', path, path];
 }
 
 /** `undefined` also where a file stands in the place of a directory. */

@@ -337,6 +337,18 @@ describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
     expect(existsSync(join(root, 'HEAD'))).toBe(false);
   });
 
+  test('nothing beyond a symlink is put aside', async () => {
+    const outside = realpathSync(tempDirectory({ 'hooks/pre-commit': 'mine', config: '[alias]\n\tx = !mine\n' }));
+    const { root, run } = workspace(realpathSync(tempDirectory()));
+    const { findings } = await run(`ln -s ${outside} .git`);
+    expect(findings).toEqual([expect.stringContaining(`Removed: it was a symlink to ${outside}.`)]);
+    expect(readdirSync(outside).toSorted()).toEqual(['config', 'hooks']);
+    symlinkSync(outside, join(root, 'link'));
+    const aside = new PutAside(tempDirectory());
+    expect(aside.take(join(root, 'link/hooks'))).toBe(`${root}/link was a symlink to ${outside}`);
+    expect(readdirSync(outside).toSorted()).toEqual(['config', 'hooks']);
+  });
+
   test.each([
     ['config', 'git init -q x; git -C x config core.fsmonitor ./y; mv x/.git .; sleep 20'],
     ['', 'echo "gitdir: /root" > .git; sleep 20'],

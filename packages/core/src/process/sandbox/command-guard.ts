@@ -13,11 +13,10 @@ import {
 import { basename, dirname, join, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { plantedIn, readGitState } from './git-check.js';
-import { isDirectory } from './guarded-names.js';
 import { isNeutralChange } from './neutral-config.js';
 import { isPlaceholder } from './placeholders.js';
 import { bareNames } from './planted-repositories.js';
-import type { PutAside } from './put-aside.js';
+import { firstLink, type PutAside } from './put-aside.js';
 import type { RestoredContents } from './restored-contents.js';
 import { isUnchanged, lstatOf, putBack, type Snapshot, type Snapshots } from './snapshots.js';
 import { isCommitted } from './tracked-file.js';
@@ -80,10 +79,10 @@ export class CommandGuard {
     const found: string[] = [];
     const lost = new Set(this.#watch.lost());
     if (lost.size > 0) await this.#settle([...lost]);
-    for (const [path, before] of this.#before) if (lost.has(path)) found.push(...(await this.#checkLost(path, before)));
+    for (const [path, before] of this.#before) if (lost.has(path)) found.push(...(await this.#checkOne(path, before)));
     for (const path of this.#places.reserved)
       if (lost.has(path) && lstatOf(path) !== undefined && !isPlaceholder(path))
-        found.push(...(await this.#checkLost(path, { type: 'other' })));
+        found.push(...(await this.#checkOne(path, { type: 'other' })));
     for (const path of this.#places.forbidden)
       if (lstatOf(path) !== undefined)
         found.push(`${path} appeared, which no command may create.${this.#remove(path)}`);
@@ -102,6 +101,12 @@ export class CommandGuard {
       last = now;
       await wait(settleStepMs);
     }
+  }
+
+  async #checkOne(path: string, before: Snapshot): Promise<string[]> {
+    // Whatever is beyond a symlink is not the workspace's.
+    const isOwn = firstLink(dirname(path)) === undefined;
+    return isOwn ? this.#checkLost(path, before) : [`${path} is reached by a symlink now.${this.#remove(path)}`];
   }
 
   async #checkLost(path: string, known: Snapshot, attempts = 5): Promise<string[]> {
@@ -160,7 +165,7 @@ export class CommandGuard {
 
   #checkGit({ git, before }: GitBefore): string[] {
     // A file or link in the place of a repository leads git elsewhere.
-    if (before?.size === 0 && !isDirectory(git)) {
+    if (before?.size === 0 && !lstatOf(git)?.isDirectory()) {
       const isNew = lstatOf(git) !== undefined && !this.#before.has(git);
       return isNew ? [`${git} appeared, which leads git to another directory.${this.#remove(git)}`] : [];
     }

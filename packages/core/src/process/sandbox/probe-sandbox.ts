@@ -10,9 +10,13 @@ export interface Probe {
   kind: 'bubblewrap' | 'seatbelt' | 'none';
   program: string;
   hasUserNamespace: boolean;
+  /** Bubblewrap mounts what a descriptor leads to, since version 0.10. */
+  holdsMounts: boolean;
   /** Why there is no sandbox. */
   reason?: string;
 }
+
+const none = { kind: 'none', program: '', hasUserNamespace: false, holdsMounts: false } as const;
 
 /** Tries the sandbox program of the platform. */
 export async function probeSandbox(options: {
@@ -20,7 +24,6 @@ export async function probeSandbox(options: {
   path?: string;
   platform?: NodeJS.Platform;
 }): Promise<Probe> {
-  const none = { kind: 'none', program: '', hasUserNamespace: false } as const;
   const platform = options.platform ?? process.platform;
   const [kind, name] =
     platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
@@ -29,14 +32,28 @@ export async function probeSandbox(options: {
   if (program === undefined) return { ...none, reason: `${name} is not installed outside the workspace` };
   if (kind === 'seatbelt') {
     const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
-    return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+    return failure === undefined ? { ...none, kind, program } : { ...none, reason: failure };
   }
+  return probeBubblewrap(program);
+}
+
+/** Tries the newest and safest way first. */
+async function probeBubblewrap(program: string): Promise<Probe> {
   const namespaces = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
-  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
-  const failure = await failureOf(program, ['--unshare-user', ...namespaces, ...mounts]);
-  if (failure === undefined) return { kind, program, hasUserNamespace: true };
-  const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
-  return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
+  // Its stdin is /dev/null.
+  const held = ['--ro-bind-fd', '0', '/dev/null'];
+  let reason = '';
+  for (const hasUserNamespace of [true, false])
+    for (const holdsMounts of [true, false]) {
+      const user = hasUserNamespace ? ['--unshare-user'] : [];
+      const args = [...user, ...namespaces, ...mounts, ...(holdsMounts ? held : []), '--', '/bin/true'];
+      const failure = await failureOf(program, args);
+      if (failure === undefined) return { kind: 'bubblewrap', program, hasUserNamespace, holdsMounts };
+      // An old version only says that it does not know the option.
+      if (!holdsMounts) reason ||= failure;
+    }
+  return { ...none, reason };
 }
 
 /** Files that bubblewrap needs. */

@@ -12,13 +12,16 @@ export class PutAside {
     this.#directory = directory;
   }
 
-  /** Returns where it is now, in words. A symlink is removed: following it could be what it was planted for. */
+  /**
+   * Takes a real path of the workspace. Returns where it is now, in words. A symlink at it or on the way to it is removed:
+   * following it could be what it was planted for.
+   */
   take(path: string): string {
-    const info = lstatOf(path);
-    if (info?.isSymbolicLink()) {
-      const target = readlinkSync(path);
-      rmSync(path);
-      return `it was a symlink to ${target}`;
+    const link = firstLink(path);
+    if (link !== undefined) {
+      const target = readlinkSync(link);
+      rmSync(link);
+      return link === path ? `it was a symlink to ${target}` : `${link} was a symlink to ${target}`;
     }
     const copy = this.#placeFor(path);
     move(path, copy);
@@ -46,6 +49,13 @@ export class PutAside {
     mkdirSync(place, { recursive: true, mode: 0o700 });
     return join(place, basename(path));
   }
+}
+
+/** The first symlink on the way to a path; the path itself may be one. */
+export function firstLink(path: string): string | undefined {
+  const parent = dirname(path);
+  const above = parent === path ? undefined : firstLink(parent);
+  return above ?? (lstatOf(path)?.isSymbolicLink() ? path : undefined);
 }
 
 function move(from: string, to: string): void {

@@ -13,6 +13,7 @@ import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { CommandGuard, StartStatus } from './command-guard.js';
 import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
+import { holdMounts } from './held-mounts.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
 import { makeSandboxFiles, type Probe, probeSandbox, type SandboxFiles } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
@@ -225,16 +226,13 @@ export class Sandbox {
   }
 
   #bubblewrap(
-    { program, hasUserNamespace }: Probe,
+    { program, hasUserNamespace, holdsMounts }: Probe,
     argv: readonly string[],
     { filter, run, isServer, ...details }: CommandDetails,
   ): Launch {
     // A command that outlives Lathe has a network of its own.
     const entry = sharesNetwork(details.rights) && !details.isKept ? this.#network?.entry() : undefined;
-    const leave = isServer && entry !== undefined ? this.#network?.use() : undefined;
-    const status = new StartStatus(run);
-    const descriptors = [status.writer, ...(filter === undefined ? [] : [openSync(filter, 'r')])];
-    const plan = planBubblewrap({
+    const options = {
       ...details,
       roots: this.#options.roots,
       protectedFiles: this.#options.protectedFiles ?? [],
@@ -246,17 +244,21 @@ export class Sandbox {
       hidden: [realHome(this.#options.latheHome.path)],
       hasUserNamespace,
       isNetworkShared: entry !== undefined,
-      // The first descriptors that a program inherits after stdin, stdout and stderr.
-      statusDescriptor: 3,
-      ...(filter !== undefined && { seccompDescriptor: 4 }),
-    });
+    };
+    const makePlan = () => planBubblewrap(options);
+    // The first descriptors that a program inherits after stdin, stdout and stderr are for the status and the filter.
+    const filters = filter === undefined ? [] : [filter];
+    const plan = holdsMounts ? holdMounts(makePlan, 4 + filters.length) : { ...makePlan(), descriptors: [] };
+    const leave = isServer && entry !== undefined ? this.#network?.use() : undefined;
+    const status = new StartStatus(run);
+    const inherited = ['--json-status-fd', '3', ...filters.flatMap(() => ['--seccomp', '4'])];
     const held = holdPlaceholders(plan.guarded.reserved, details);
     const searchPath = this.#options.path ?? '';
     const tools = { snapshots: this.#snapshots, aside: this.#aside, restored: this.#restored, searchPath };
     const guard = new CommandGuard(plan.guarded, tools);
     return {
-      argv: [...(entry ?? []), program, ...plan.arguments, '--', ...argv],
-      descriptors,
+      argv: [...(entry ?? []), program, ...plan.arguments, ...inherited, ...plan.mounts.flat(), '--', ...argv],
+      descriptors: [status.writer, ...filters.map((file) => openSync(file, 'r')), ...plan.descriptors],
       placeholders: held,
       watch: (onLost) => guard.start(onLost),
       hasStarted: () => status.hasStarted(),

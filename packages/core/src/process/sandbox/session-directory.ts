@@ -46,6 +46,16 @@ export class SessionDirectory {
     return join(this.#path, 'own', directory.replaceAll('/', '%'));
   }
 
+  makeOwnVersionOf(directory: string): string {
+    const own = this.ownVersionOf(directory);
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    return own;
+  }
+
+  contains(path: string): boolean {
+    return isWithin(this.#path, path);
+  }
+
   async close(): Promise<void> {
     if (this.#opened === undefined) return;
     await this.#opened.catch(() => undefined);

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 
@@ -75,4 +75,38 @@ export function linkOnTheWayTo(path: string): string[][] {
   const before = linkOnTheWayTo(parent);
   if (before.length > 0 || !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return before;
   return [['--symlink', realpathSync(path), path]];
+}
+
+/** Directories where services of the system and of the user's session listen. */
+export const runtimeDirectories = ['/run', '/var/run'];
+
+/** What programs need from these directories: name resolution, and the programs of NixOS. */
+const runtimePlaces = [
+  '/run/systemd/resolve/resolv.conf',
+  '/run/systemd/resolve/stub-resolv.conf',
+  '/run/NetworkManager/resolv.conf',
+  '/run/resolvconf/resolv.conf',
+  '/run/connman/resolv.conf',
+  '/mnt/wsl/resolv.conf',
+  '/run/current-system',
+  '/run/booted-system',
+  '/run/opengl-driver',
+];
+
+/** Empties these directories except for the listed places. */
+export function runtimeMounts(): string[][] {
+  const directories = runtimeDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  const places = runtimePlaces.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false);
+  return [...directories.map((path) => ['--tmpfs', path]), ...places.map((path) => ['--ro-bind', path, path])];
+}
+
+/**
+ * Settings of the kernel belong to root, who needs no capability to write them. Bubblewrap takes these directories for
+ * read-only, because the directories themselves are.
+ */
+export function kernelSettings(): string[][] {
+  if (process.getuid?.() !== 0) return [];
+  return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi']
+    .filter((path) => existsSync(path))
+    .map((path) => ['--ro-bind', path, path]);
 }

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import type { HomePlace } from '../../files/access/home-table.js';
 import { isWithin } from '../../files/workspace.js';
 import type { SessionDirectory } from './session-directory.js';
@@ -97,9 +97,7 @@ function mountsOf(place: HomePlace, options: ViewOptions): string[][] {
   const { session } = options;
   const isThere = isDirectory(path);
   if (session !== undefined && isOwnIn(session, place, { ...options, isThere })) {
-    const own = session.ownVersionOf(path);
-    mkdirSync(own, { recursive: true, mode: 0o700 });
-    return [['--bind', own, path]];
+    return [['--bind', session.makeOwnVersionOf(path), path]];
   }
   if (!isThere) return [];
   return access === 'own' ? [['--tmpfs', path]] : [['--ro-bind', path, path]];
