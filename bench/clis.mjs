@@ -1,7 +1,8 @@
 // The command lines we compare ourselves with: how each is pointed at a model server, and asked.
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { NotThere, peerPackage } from './case.mjs';
+import { peerPackage } from './case.mjs';
+import { nodeOf } from './peers.mjs';
 
 const latheProgram = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
 
@@ -38,7 +39,8 @@ plugins = false
           `[mcp_servers.${name}]\ncommand = ${JSON.stringify(file)}\nargs = ${JSON.stringify(args)}\n`,
       );
       save(place, '.codex/config.toml', toml + tables.join(''));
-      return { ...onNode(place, command), env: environment(place, { STUB_KEY: 'stub' }) };
+      const env = environment(place, { STUB_KEY: 'stub' });
+      return { command: nodeOf(place.peers, 'codex'), args: [command], env };
     },
     ask: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
     read(path, offered) {
@@ -66,13 +68,13 @@ plugins = false
   },
   pi: {
     open(place, url) {
-      const command = program(place, 'pi', '@mariozechner/pi-coding-agent', 'pi');
+      const command = program(place, 'pi', '@earendil-works/pi-coding-agent', 'pi');
       const compat = { supportsDeveloperRole: false, supportsReasoningEffort: false };
       const models = [{ id: 'stub', contextWindow: 1_000_000, maxTokens: 8000 }];
       const stub = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'x', compat, models };
       save(place, '.pi/agent/models.json', { providers: { stub } });
       const env = environment(place, { PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1' });
-      return { command: process.execPath, args: [command], env };
+      return { command: nodeOf(place.peers, 'pi'), args: [command], env };
     },
     ask: (prompt) => ['--provider', 'stub', '--model', 'stub', '-p', prompt],
     read: (path) => ({ name: 'read', args: { path } }),
@@ -114,7 +116,7 @@ plugins = false
         OPENAI_MODEL: 'stub',
         QWEN_MODEL: 'stub',
       });
-      return { ...onNode(place, command), env };
+      return { command: nodeOf(place.peers, 'qwen-cli'), args: [command], env };
     },
     ask: (prompt) => ['--auth-type', 'openai', '-m', 'stub', '--approval-mode', 'yolo', prompt],
     read: (path) => ({ name: 'read_file', args: { file_path: path } }),
@@ -176,13 +178,6 @@ function latheOver(variables) {
 function program(place, peer, pack, name) {
   peerPackage(place, peer, pack);
   return realpathSync(join(place.peers, peer, 'node_modules', '.bin', name));
-}
-
-/** On a newer Node, for those that need one. */
-function onNode({ peers }, script) {
-  const node = join(peers, 'node22', 'node_modules', 'node', 'bin', 'node');
-  if (!existsSync(node)) throw new NotThere('needs Node 22');
-  return { command: node, args: [script] };
 }
 
 function environment({ peers, scratch }, variables) {

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeOf } from './peers.mjs';
 
 /** A contestant that has run for so long in all is not run again, nor is anybody once all rounds after the first have. */
 const patience = { quick: { contestantMs: 4_000, caseMs: 15_000 }, whole: { contestantMs: 12_000, caseMs: 60_000 } };
@@ -40,6 +41,7 @@ function start(one, name, { place, scratch, timeoutMs: usual }) {
   const own = mkdtempSync(join(scratch, 'run-'));
   const task = { file: one.file, name: one.name, contestant: name, place: { ...place, scratch: own } };
   const child = fork(join(import.meta.dirname, 'worker.mjs'), [JSON.stringify(task)], {
+    execPath: nodeOf(place.peers, name),
     execArgv: ['--expose-gc', '--max-old-space-size=4096'],
     stdio: ['ignore', 'ignore', process.env.LATHE_BENCH_DEBUG ? 'inherit' : 'ignore', 'ipc'],
     // A group of its own, so that whatever a contestant started can be ended with it.

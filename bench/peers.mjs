@@ -6,11 +6,12 @@ import { dirname, join } from 'node:path';
 export const peers = {
   'gemini-core': ['@google/gemini-cli-core', '0.61.0'],
   'qwen-core': ['@qwen-code/qwen-code-core', '0.0.14'],
-  pi: ['@mariozechner/pi-coding-agent', '0.73.1'],
-  'qwen-cli': ['@qwen-code/qwen-code', '0.15.10'],
+  // The newest version whose dependencies are all in the registry.
+  pi: ['@earendil-works/pi-coding-agent', '0.87.1'],
+  'qwen-cli': ['@qwen-code/qwen-code', '0.24.4'],
   'gemini-cli': ['@google/gemini-cli', '0.61.0'],
-  codex: ['@openai/codex', '0.166.0'],
-  claude: ['@anthropic-ai/claude-code', '2.1.197'],
+  codex: ['@openai/codex', '0.169.0'],
+  claude: ['@anthropic-ai/claude-code', '2.1.326'],
   opencode: ['opencode-ai', '1.18.33'],
   // Some of them need a newer Node than we do.
   node22: ['node', '22.23.3'],
@@ -35,6 +36,12 @@ export async function installPeers(directory, names = Object.keys(peers)) {
     if (!install() && !install('--ignore-scripts')) console.error(`bench: ${name} cannot be installed`);
   }
   await lendRipgrep(directory);
+}
+
+/** The Node that a peer runs on: ours, unless it needs a newer one. */
+export function nodeOf(directory, name) {
+  const newer = join(directory, 'node22', 'node_modules', 'node', 'bin', 'node');
+  return ['pi', 'qwen-cli'].includes(name) && existsSync(newer) ? newer : process.execPath;
 }
 
 /** The version of a peer that is there. */

@@ -35,6 +35,6 @@ export const reasons = {
   '50 reads in one turn': 'Each read is judged, recorded and written to the session before it is answered.',
   'tokens of the first request': 'pi offers four tools, we thirteen: among them search, the web, memory and subagents.',
   packages: 'Theirs is one program built for one platform.',
-  'from the start to the first request, with ten MCP servers of 20 tools':
-    'The first request waits until every server has said what it offers.',
+  'resume a session of 200 MB':
+    'Every record is parsed and its checksum compared; the program shows where it can go back to.',
 };

@@ -101,7 +101,7 @@ function growthSection(all) {
       return [[of, name, shown.join(' · '), exponent.toFixed(2)]];
     });
   });
-  return `## Growth\n\n${table(['', '', 'at 1 ×, 10 ×, 100 × the size', 'exponent'], rows)}\n`;
+  return `## Growth\n\nThe dashed line is linear.\n\n![Curves](growth.svg)\n\n${table(['', '', 'at 1 ×, 10 ×, 100 × the size', 'exponent'], rows)}\n`;
 }
 
 /** Where a peer with a right answer is faster than we are, or needs less of what is counted. */

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { setup } from '../scripts/setup.mjs';
 import { writeChart } from './chart.mjs';
 import { makeCorpora } from './corpora.mjs';
+import { writeGrowthChart } from './growth-chart.mjs';
 import { judge } from './judge.mjs';
 import { measure } from './measure.mjs';
 import { installedVersion, installPeers, peers } from './peers.mjs';
@@ -164,6 +165,7 @@ function writePages() {
   const all = { about, cases: Object.fromEntries(shown) };
   writeReport(join(import.meta.dirname, 'RESULTS.md'), all);
   writeChart(join(import.meta.dirname, 'results.svg'), all);
+  writeGrowthChart(join(import.meta.dirname, 'growth.svg'), all);
 }
 
 function keep(one, results, verdicts) {

@@ -18,7 +18,7 @@ export const cases = group('read', [
     root: ({ corpora }) => join(corpora, 'ts'),
     raw: ({ corpora }) => readFile(join(corpora, 'ts', '.gitignore'), 'utf8'),
     call: (tools, { corpora }) => tools.read(join(corpora, 'ts', '.gitignore')),
-    goals: [raw(10, 40)],
+    goals: [raw(1.8, 40)],
     rounds: 40,
     isQuick: true,
   }),
