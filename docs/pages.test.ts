@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { expect, test } from 'vitest';
-import { effortTable } from '../packages/agent/src/models/wire/effort-table.js';
+import { effortTable } from '../packages/agent/src/models/wire/effort.js';
 import { withEfforts } from '../scripts/models-page.mjs';
 
 test.each(['safety-table', 'limits-table', 'reference-pages'])('what %s writes is in docs already', (script) => {

@@ -33,6 +33,6 @@ const written = {
 };
 
 if (process.argv[1] === import.meta.filename) {
-  const { effortTable } = await import('../packages/agent/dist/models/wire/effort-table.js');
+  const { effortTable } = await import('../packages/agent/dist/models/wire/effort.js');
   writeFileSync(page, withEfforts(readFileSync(page, 'utf8'), effortTable));
 }

@@ -1,21 +1,13 @@
 import { type AnyTool, type Approver, ToolError, ToolRegistry } from '@lathe/core';
-import {
-  builtIn,
-  callSpan,
-  type Hooks,
-  type PromptHooks,
-  parentSpan,
-  personalFolders,
-  type Span,
-} from '@lathe/core/host';
+import type { Hooks, PromptHooks, Span } from '@lathe/core/host';
+import { builtIn, callSpan, parentSpan, personalFolders } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { withDiscovery, withSessionStart } from './context/opening-context.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
 import { Agent } from './loop/agent.js';
-import { sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
 import type { ContextSource } from './loop/agent-options.js';
-import type { Budgets } from './loop/budget.js';
+import { type Budgets, sessionBudgets, smallerBudgets, taskBudgets } from './loop/budget.js';
 import { DeferredTools } from './loop/deferred-tools.js';
 import type { Effort, Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';

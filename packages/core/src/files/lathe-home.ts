@@ -103,7 +103,7 @@ export function makeDirectory(path: string, mode = 0o700): void {
 }
 
 /** The directories to create for `path`, outermost first. */
-export function missingDirectories(path: string): string[] {
+function missingDirectories(path: string): string[] {
   if (isDirectory(path)) return [];
   const parent = dirname(path);
   return parent === path ? [path] : [...missingDirectories(parent), path];

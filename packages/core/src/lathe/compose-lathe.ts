@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
 import { EditorFiles } from '../files/editor-files.js';
@@ -12,15 +14,17 @@ import { InstalledPlugins, pluginSettings } from '../plugins/installed-plugins.j
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
+import { assertNode } from '../process/run/assert-node.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { ownWorktrees } from '../process/shell/git-repository.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
+import { allSettings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import { unagreedRules } from '../settings/merge-layers.js';
 import type { SettingsProblem } from '../settings/settings-file.js';
+import { likelyNames } from '../text/closest-names.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
-import { assertUsable } from './assert-usable.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import { homeDirectories } from './home-directories.js';
@@ -205,4 +209,38 @@ function settingsProblems({ problems, ignored }: LoadedSettings): string[] {
 
 function describeProblem({ source, line, key, message }: SettingsProblem): string {
   return `${source}${line === undefined ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
+}
+
+/** Mistakes of the program that calls us, and a runtime that cannot work, named before anything is opened. */
+function assertUsable(options: LatheOptions): void {
+  assertNode();
+  assertTypes(options);
+  const { cwd, flags = {} } = options;
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
+  const known: readonly string[] = allSettings.map(({ key }) => key);
+  for (const key of Object.keys(flags)) {
+    if (known.includes(key)) continue;
+    const near = likelyNames(key, known);
+    throw new Error(`flags: there is no setting ${key}.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`);
+  }
+}
+
+const example = 'createLathe({ cwd: process.cwd(), env: process.env })';
+
+/** What a compiler would have found. A wrong type must not pass for a yes. */
+function assertTypes(options: LatheOptions): void {
+  const { cwd, env, tools = [], approver, isTrusted = false }: Partial<Record<keyof LatheOptions, unknown>> = options;
+  if (cwd === undefined) throw new Error(`cwd is missing: ${example}`);
+  if (env === undefined) throw new Error(`env is missing: ${example}`);
+  if (typeof cwd !== 'string' || !isAbsolute(cwd))
+    throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
+  if (typeof env !== 'object' || env === null) throw new Error('env must be an object, such as process.env');
+  if (!Array.isArray(tools)) throw new Error('tools must be a list');
+  if (!canDecide(approver)) throw new Error('approver must have a method decide');
+  if (typeof isTrusted !== 'boolean') throw new Error('isTrusted must be true or false');
+}
+
+function canDecide(approver: unknown): boolean {
+  if (approver === undefined) return true;
+  return typeof approver === 'object' && approver !== null && typeof Reflect.get(approver, 'decide') === 'function';
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { arePlain } from '../text/schema/plain-schema.js';
+import { arePlain } from '../text/schema/schema-check.js';
 import { isRecord, type SchemaNode, subschemas } from '../text/schema/schema-nodes.js';
 import { createLathe } from './create-lathe.js';
 import { personalFolders } from './home-directories.js';

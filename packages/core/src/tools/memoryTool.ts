@@ -14,11 +14,13 @@ import { applySplices } from '../files/edit/splice.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Snapshot } from '../files/write/file-snapshot.js';
-import { factLine, maxFactChars, withFact } from '../text/memory-section.js';
+import { visibleText } from '../text/visible-text.js';
 import { BaseTool, type Change, type ToolResult } from './tools.js';
 
 const scopes = ['global', 'project'] as const;
 type Scope = (typeof scopes)[number];
+
+const maxFactChars = 1000;
 
 const parameterSchema = {
   type: 'object',
@@ -149,4 +151,41 @@ async function planFact(current: Snapshot | null, fact: string, signal: AbortSig
 function unchanged(name: string): ChangeView {
   const diff = `(${basename(name)} has this fact already)\n`;
   return { diff, isCut: false, addedLines: 0, removedLines: 0, addedChars: 0, removedChars: 0 };
+}
+
+const ownHeading = '## Lathe Added Memories';
+const headings = [ownHeading, '## Qwen Added Memories'];
+
+/**
+ * A fact as one list item and nothing else: line breaks, headings, comments and imports are removed, and invisible
+ * characters become visible.
+ */
+export function factLine(fact: string): string {
+  const oneLine = visibleText(fact.replace(/\s+/g, ' ').trim())
+    .replace(/^(?:[-*+#>]+\s*)+/, '')
+    .replaceAll('<!--', '<\\!--')
+    .replaceAll('```', "'''")
+    .replace(/(^|\s)@/g, '$1\\@');
+  return `- ${oneLine}`;
+}
+
+/** `text` with the line at the end of its memory section, which is added if missing; `null` if the line exists already. */
+export function withFact(text: string, line: string): string | null {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
+  const start = lines.findIndex((candidate) => headings.includes(candidate.trim()));
+  if (start === -1) {
+    const before = lines.length > 0 ? [...lines, ''] : [];
+    return [...before, ownHeading, '', line, ''].join(eol);
+  }
+  const next = lines.findIndex((candidate, index) => index > start && /^#{1,2}\s/.test(candidate));
+  const end = next === -1 ? lines.length : next;
+  if (lines.slice(start, end).some((known) => isSame(known, line))) return null;
+  let last = end;
+  while (last > start + 1 && lines[last - 1]?.trim() === '') last--;
+  return [...lines.slice(0, last), line, ...lines.slice(last), ''].join(eol);
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.trim().toLowerCase() === b.trim().toLowerCase();
 }

@@ -11,7 +11,7 @@ import type { Sandbox, SandboxStatus } from '../process/sandbox/sandbox.js';
 import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
 import { isTemporary } from '../process/sandbox/session-directory.js';
 import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/shell/command-analysis.js';
-import { recordedTargets } from '../process/shell/recorded-targets.js';
+import { recordedTargets } from '../process/shell/recorded-files.js';
 
 export interface ShellJudgeOptions {
   workspace: Workspace;

@@ -2,15 +2,13 @@ import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
+import { isLowSurrogate } from '../text/truncate.js';
 import { hasHiddenText, visibleText } from '../text/visible-text.js';
 import type { GuardedHttp } from '../web/http/guarded-http.js';
 import { findHostPayload, findPayloads, findText } from '../web/http/payload-check.js';
 import { hostOf, hostRule, parseWebUrl, portOf } from '../web/http/url-check.js';
 import { markOrigin } from '../web/page/mark-origin.js';
-import { PageCache } from '../web/page/page-cache.js';
-import { rawFileUrl } from '../web/page/raw-file-url.js';
 import { readPage, type WebPage } from '../web/page/read-page.js';
-import { truncateAtParagraph } from '../web/page/truncate-page.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {
@@ -187,4 +185,77 @@ function statusError({ url, status, retryAfter }: { url: URL; status: number; re
         ? ' The page needs a login or refuses programs.'
         : '';
   return new ToolError('web_fetch_fallback_failed', `${url.href} answered with status ${status}.${advice}`);
+}
+
+const maxPages = 32;
+const maxChars = 20_000_000;
+const maxAgeMs = 15 * 60_000;
+
+/** Caches the pages of this session, so that a second question about a page needs no second request. */
+class PageCache {
+  readonly #pages = new Map<string, { page: WebPage; at: number; size: number }>();
+  #size = 0;
+
+  get(url: string): WebPage | undefined {
+    const found = this.#pages.get(url);
+    if (!found) return undefined;
+    if (performance.now() - found.at < maxAgeMs) return found.page;
+    this.#drop(url);
+    return undefined;
+  }
+
+  set(url: string, page: WebPage): void {
+    const { content } = page;
+    const size = content.type === 'text' ? content.text.length : (content.part.inlineData?.data?.length ?? 0);
+    this.#drop(url);
+    this.#pages.set(url, { page, at: performance.now(), size });
+    this.#size += size;
+    for (const oldest of this.#pages.keys()) {
+      if (this.#pages.size <= maxPages && this.#size <= maxChars) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(url: string): void {
+    this.#size -= this.#pages.get(url)?.size ?? 0;
+    this.#pages.delete(url);
+  }
+}
+
+/** The raw URL of a file page on GitHub; other URLs stay as they are. */
+function rawFileUrl(url: URL): URL {
+  if (url.origin !== 'https://github.com') return url;
+  const [, owner, repository, path] = /^\/([^/]+)\/([^/]+)\/blob\/(.+)$/.exec(url.pathname) ?? [];
+  return path === undefined ? url : new URL(`https://raw.githubusercontent.com/${owner}/${repository}/${path}`);
+}
+
+export interface TruncatedPage {
+  text: string;
+  /** Characters that were cut off. */
+  left: number;
+  /** The 0-based line where the rest begins. */
+  nextLine: number;
+  /** The rest begins inside a line. */
+  isLineCut: boolean;
+}
+
+/** The first `limit` characters of a text at most, cut at the end of a paragraph if there is one nearby. */
+function truncateAtParagraph(text: string, limit: number): TruncatedPage {
+  const at = endOfBeginning(text, limit);
+  const head = text.slice(0, at);
+  const isLineCut = at < text.length && text.charAt(at) !== '\n';
+  const fences = at < text.length ? (head.match(/^ {0,3}```/gm)?.length ?? 0) : 0;
+  return {
+    text: fences % 2 === 0 ? head : `${head}\n\`\`\``,
+    left: text.length - at,
+    nextLine: head.split('\n').length - (isLineCut ? 1 : 0),
+    isLineCut,
+  };
+}
+
+function endOfBeginning(text: string, limit: number): number {
+  if (text.length <= limit) return text.length;
+  const breaks = ['\n\n', '\n', ' '].map((separator) => text.lastIndexOf(separator, limit));
+  const at = breaks.find((position) => position > limit / 2) ?? limit;
+  return isLowSurrogate(text, at) ? at - 1 : at;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { modelServer, type ServerScript } from '../../../../../testing/model-server.js';
 import type { Message, Model, ModelEvent, ModelRequest } from '../model.js';
-import { checkModel } from './check-model.js';
 import { chooseModel } from './choose-model.js';
+import { checkModel } from './find-models.js';
 import type { ModelSources } from './model-sources.js';
 
 const signal = new AbortController().signal;

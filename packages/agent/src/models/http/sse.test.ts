@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEvents } from './sse.js';
+import { readEvents } from './remote-model.js';
 
 async function parse(...chunks: (string | Uint8Array)[]) {
   async function* source() {

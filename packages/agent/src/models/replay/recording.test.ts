@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { agentKit, collect, endOf } from '../../../../../testing/agent-kit.js';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { ModelError } from '../model-error.js';
-import { recordModel } from './record-model.js';
-import { RecordingWriter } from './recording.js';
+import { RecordingWriter, recordModel } from './recording.js';
 import { ReplayModel } from './replay-model.js';
 import { ScriptedModel, type ScriptStep } from './scripted.js';
 

@@ -13,7 +13,7 @@ import {
 import { textOf } from '@lathe/core';
 import { redactedJson } from '@lathe/core/host';
 import { isObject, parseJson } from '../json.js';
-import type { FinishReason, Message, Model, ModelRequest, Usage } from '../model.js';
+import type { FinishReason, Message, Model, ModelEvent, ModelRequest, Usage } from '../model.js';
 import { ModelError, type ModelErrorKind } from '../model-error.js';
 
 /** The answer of a model to one request, or its error. */
@@ -137,4 +137,43 @@ const figures = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningT
 
 function isMessage(value: unknown): boolean {
   return isObject(value) && Array.isArray(value['parts']) && value['parts'].every(isObject);
+}
+
+/** Wraps a model so that its answers are recorded, except interrupted ones. */
+export function recordModel(model: Model, recording: RecordingWriter): Model {
+  return {
+    get id() {
+      return model.id;
+    },
+    get provider() {
+      return model.provider;
+    },
+    get contextWindow() {
+      return model.contextWindow;
+    },
+    get supports() {
+      return model.supports;
+    },
+    get effortLevels() {
+      return model.effortLevels;
+    },
+    async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+      let problems: Record<string, string> = {};
+      try {
+        for await (const event of model.stream(request, signal)) {
+          if (event.type === 'retry' || event.type === 'fallback') problems = {};
+          if (event.type === 'broken-call') problems[event.id] = event.problem;
+          if (event.type === 'finish') {
+            const { message, reason, usage } = event;
+            recording.write(model, request, { answer: { message, reason, usage, problems } });
+          }
+          yield event;
+        }
+      } catch (error) {
+        if (error instanceof ModelError && !signal.aborted)
+          recording.write(model, request, { error: { kind: error.kind, message: error.message } });
+        throw error;
+      }
+    },
+  };
 }

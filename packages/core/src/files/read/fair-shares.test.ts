@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fairShares } from './fair-shares.js';
+import { fairShares } from './read-many.js';
 
 test.each([
   ['everything fits', [10, 20, 30], 100, 5, [10, 20, 30]],

@@ -9,7 +9,6 @@ import { osPath } from '../file-name.js';
 import { walk } from '../search/walk.js';
 import { WalkNotes } from '../search/walk-notes.js';
 import { isWithin, type Location, type Workspace } from '../workspace.js';
-import { isExcludedByDefault } from './default-excludes.js';
 
 /** What a call asks for: a file by its name, or all matching files below a directory. */
 export type Wanted =
@@ -136,4 +135,23 @@ function isMentioned(path: string, pattern: string): boolean {
   const last = basename(pattern).toLowerCase();
   const [extension, name] = [extname(path).toLowerCase(), basename(path, extname(path)).toLowerCase()];
   return (extension !== '' && last.includes(extension)) || (name !== '' && last.includes(name));
+}
+
+/** What a glob over many files leaves out by default: generated files, and files that are not text. */
+function isExcludedByDefault(path: string): boolean {
+  const name = basename(path);
+  return names.has(name) || extensions.has(extname(name).slice(1).toLowerCase());
+}
+
+const names = words(`
+  node_modules .git bower_components .svn .hg .vscode .idea dist build coverage __pycache__ .DS_Store .env QWEN.md
+`);
+
+const extensions = words(`
+  bin exe dll so dylib class jar war o a obj wasm pyc pyo zip tar gz bz2 xz zst rar 7z iso dat db sqlite sqlite3
+  doc docx xls xlsx ppt pptx odt ods odp woff woff2 ttf eot
+`);
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { imageSize } from './image-size.js';
+import { imageSize } from './media.js';
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 

@@ -4,7 +4,6 @@ import { ToolError } from '../../contract/errors.js';
 import { type EditorFiles, withCurrentFile } from '../editor-files.js';
 import { osPath } from '../file-name.js';
 import type { ReadableFile } from '../open-file.js';
-import { fairShares } from './fair-shares.js';
 import { type Content, readContent } from './read-content.js';
 
 export type ManyRead =
@@ -73,4 +72,31 @@ async function sizesOf(files: readonly { path: string }[], yielder: Yielder): Pr
     if (yielder.shouldYield) await yielder.yield();
   }
   return sizes;
+}
+
+/**
+ * Splits a budget between texts of these sizes: a short text leaves the rest to the others, and each gets at least
+ * `least` or its size. Texts at the end that get nothing are `undefined`.
+ */
+export function fairShares(sizes: readonly number[], budget: number, least: number): (number | undefined)[] {
+  const served = countServed(sizes, budget, least);
+  const admitted = sizes.slice(0, served).toSorted((a, b) => a - b);
+  let remaining = budget;
+  let level = 0;
+  for (const [index, size] of admitted.entries()) {
+    level = Math.floor(remaining / (admitted.length - index));
+    if (size > level) break;
+    remaining -= size;
+    level = size;
+  }
+  return sizes.map((size, index) => (index < served ? Math.min(size, level) : undefined));
+}
+
+function countServed(sizes: readonly number[], budget: number, least: number): number {
+  let left = budget;
+  const unserved = sizes.findIndex((size) => {
+    left -= Math.min(size, least);
+    return left < 0;
+  });
+  return unserved === -1 ? sizes.length : unserved;
 }

@@ -189,7 +189,7 @@ function shownLine(line: RgLine): FoundLine {
 const countedPerFile = 10_000;
 
 /** The result of a search so far: the lines to show, and how many match in all. */
-export class FoundLines {
+class FoundLines {
   readonly lines = new Map<BytePath, RgLine[]>();
   readonly notes = new WalkNotes();
   matches = 0;

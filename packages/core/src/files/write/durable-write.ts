@@ -176,7 +176,7 @@ async function confirm(directory: DirectoryHandle, path: string): Promise<void> 
  * Gives `to` the owner, mode, access list and extended attributes of `from`. Throws when one cannot be kept: a file that
  * silently changes its owner or loses its access list is damaged too.
  */
-export async function keepAttributes(from: { fd: number; stat: BigIntStats }, to: FileHandle): Promise<void> {
+async function keepAttributes(from: { fd: number; stat: BigIntStats }, to: FileHandle): Promise<void> {
   await copyExtendedAttributes(from.fd, to.fd);
   const { uid, gid, mode } = from.stat;
   const current = await to.stat({ bigint: true });

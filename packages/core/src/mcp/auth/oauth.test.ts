@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { LatheHome } from '../../files/lathe-home.js';
 import { checkAddress } from '../client/bounded-fetch.js';
-import { openCallbackServer } from './callback-server.js';
-import { ServerAuthorization } from './oauth.js';
+import { openCallbackServer, ServerAuthorization } from './oauth.js';
 import { TokenStore } from './token-store.js';
 
 const server = new URL('https://mcp.example.com/mcp');

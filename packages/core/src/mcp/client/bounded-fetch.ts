@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import ipaddr from 'ipaddr.js';
-import { guardedFetch } from '../../web/http/guarded-fetch.js';
+import { guardedFetch } from '../../web/http/guarded-agent.js';
 import { hostOf, portOf } from '../../web/http/url-check.js';
 
 const maxBytes = 16 * 1024 * 1024;

@@ -1,20 +1,19 @@
+import type { ClientOptions, JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client';
 import {
   Client,
-  type ClientOptions,
   ProtocolError,
   SdkError,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
-  type Transport,
 } from '@modelcontextprotocol/client';
+import { describeMismatch } from '../../text/schema/json-schema.js';
+import { schemaProblem } from '../../text/schema/schema-check.js';
 import type { ServerAuthorization } from '../auth/oauth.js';
 import { boundedFetch } from './bounded-fetch.js';
-import { outputValidator } from './output-validator.js';
 import type { Reachable } from './reach-server.js';
 import { answerServer, capabilitiesFor, type ReverseRequests } from './reverse-requests.js';
 import { StdioTransport } from './stdio-transport.js';
-import { strictMessages } from './strict-messages.js';
 
 /** A connection to a server after the handshake. */
 export interface Connection {
@@ -201,4 +200,51 @@ function explained(error: unknown, exitSummary: string): unknown {
   const whole = message.includes(root) ? message : `${message}: ${root}`;
   if (causes.length === 0 || (exitSummary === '' && whole === message)) return error;
   return new Error(`${whole}${exitSummary === '' ? '' : `. ${exitSummary}`}`, { cause: error });
+}
+
+/**
+ * Checks structured results with our bounded validator, because a pattern of a hostile server must not block the
+ * program. A schema that we cannot use is not checked; results are never trusted anyway.
+ */
+const outputValidator: NonNullable<ClientOptions['jsonSchemaValidator']> = {
+  getValidator: (schema) => {
+    const isUsable = schemaProblem(schema) === null;
+    return (input) => {
+      const mismatch = isUsable ? describeMismatch(schema, input) : null;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the type its schema stands for
+      if (mismatch === null) return { valid: true, data: input as never, errorMessage: undefined };
+      return { valid: false, data: undefined, errorMessage: mismatch };
+    };
+  },
+};
+
+/**
+ * Passes on a response only if its id equals that of an open request, type included: the SDK treats `"1"` as `1`, so it
+ * could match the response to another request. Drops duplicate, late and unrequested responses.
+ */
+function strictMessages<T extends Transport>(transport: T): T {
+  const open = new Set<RequestId>();
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ('method' in message && 'id' in message) open.add(message.id);
+    return send(withoutEmptyCursor(message), options);
+  };
+  const accepts = (message: JSONRPCMessage): boolean =>
+    'method' in message || (message.id !== undefined && open.delete(message.id));
+  let handler: Transport['onmessage'];
+  Object.defineProperty(transport, 'onmessage', {
+    configurable: true,
+    get: () => handler,
+    set: (next: Transport['onmessage']) => {
+      handler = next && ((message, extra) => (accepts(message) ? next(message, extra) : undefined));
+    },
+  });
+  return transport;
+}
+
+/** The SDK fetches a single page only if the caller passes a cursor, and the first page has none. */
+function withoutEmptyCursor(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('method' in message) || message.params?.['cursor'] !== '') return message;
+  const { cursor: _, ...params } = message.params;
+  return { ...message, params };
 }

@@ -1,10 +1,19 @@
-import type { CallToolResult, InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ContentBlock,
+  InputRequiredResult,
+  Server,
+  ServerContext,
+  Tool,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import type { CallOutcome } from '../../contract/call.js';
+import { type Part, toParts } from '../../contract/content.js';
 import type { Display } from '../../contract/display.js';
 import { ToolError } from '../../contract/errors.js';
 import { visibleText } from '../../text/visible-text.js';
+import type { AnyTool, ToolKind } from '../../tools/tools.js';
 import { approvalForm } from './approval-form.js';
-import { describeTool } from './describe-tool.js';
-import { outcomeToResult } from './outcome-to-result.js';
 import type { SessionAnswer, SessionCall, ToolSession } from './tool-session.js';
 
 /** The SDK, which is loaded only to serve. */
@@ -110,4 +119,55 @@ function progress({ mcpReq }: ServerContext): Pick<SessionCall, 'onOutput'> {
 function progressText(display: Display): string {
   const text = typeof display === 'string' ? display : display.type === 'terminal_output' ? display.text : '';
   return visibleText(text.slice(-maxProgressChars));
+}
+
+/** A tool in the format of the protocol. The schema is unchanged, because the scheduler checks calls against it. */
+function describeTool({ name, displayName, description, kind, parameterSchema }: AnyTool): Tool {
+  return {
+    name,
+    title: displayName,
+    description,
+    inputSchema: { ...parameterSchema, type: 'object' },
+    annotations: annotations[kind],
+  };
+}
+
+const reads: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+const notes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+const anything: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
+
+const annotations: Record<ToolKind, ToolAnnotations> = {
+  read: reads,
+  search: reads,
+  fetch: { readOnlyHint: true, openWorldHint: true },
+  edit: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
+  think: notes,
+  execute: anything,
+  agent: anything,
+  other: anything,
+};
+
+/** The result for a client: text and media in order; `_meta` holds the type of a failure. */
+function outcomeToResult({ name, status, llmContent, error }: CallOutcome): CallToolResult {
+  const content = toParts(llmContent).flatMap(toBlocks);
+  if (content.length === 0) content.push({ type: 'text', text: `${name} completed with no output.` });
+  return {
+    content,
+    ...(status !== 'success' && { isError: true }),
+    ...(error && { _meta: { 'lathe/error': error } }),
+  };
+}
+
+function toBlocks({ text, inlineData, fileData }: Part, index: number): ContentBlock[] {
+  if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
+  if (inlineData) {
+    const { data = '', mimeType = 'application/octet-stream', displayName = `part-${index + 1}` } = inlineData;
+    if (mimeType.startsWith('image/')) return [{ type: 'image', data, mimeType }];
+    if (mimeType.startsWith('audio/')) return [{ type: 'audio', data, mimeType }];
+    const uri = `lathe:///${encodeURIComponent(displayName)}`;
+    return [{ type: 'resource', resource: { uri, mimeType, blob: data } }];
+  }
+  const { fileUri: uri, mimeType, displayName } = fileData ?? {};
+  if (uri === undefined) return [];
+  return [{ type: 'resource_link', uri, name: displayName ?? uri, ...(mimeType !== undefined && { mimeType }) }];
 }

@@ -1,5 +1,6 @@
 import { unknownPart } from '../shell/command-analysis.js';
 import type { Argument } from '../shell/expand-word.js';
+import { nameSet } from './name-set.js';
 import type { Effects } from './read-arguments.js';
 
 /** `printf` sets variables with -v and with the conversion %n. */
@@ -13,26 +14,7 @@ export function judgePrintf(args: readonly Argument[]): Effects {
 
 /** Tests that read a file's attributes. */
 export const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-a', '-nt', '-ot', '-ef']);
-const otherTests = new Set([
-  '-z',
-  '-n',
-  '=',
-  '==',
-  '!=',
-  '<',
-  '>',
-  '-eq',
-  '-ne',
-  '-lt',
-  '-le',
-  '-gt',
-  '-ge',
-  '!',
-  '(',
-  ')',
-  '-o',
-  ']',
-]);
+const otherTests = nameSet('-z -n = == != < > -eq -ne -lt -le -gt -ge ! ( ) -o ]');
 
 /** Judges `test` and `[`. The test -v evaluates a subscript, which can run a command. */
 export function judgeTest(args: readonly Argument[]): Effects {

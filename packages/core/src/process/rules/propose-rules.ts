@@ -12,7 +12,7 @@ export function proposeRules(segments: readonly Segment[]): string[] {
 }
 
 /** Programs with subcommands, possibly after global flags: `git -C x push`. */
-export const hasSubcommands = (name: string): boolean => twoWordPrograms.has(name) || name === 'gh';
+const hasSubcommands = (name: string): boolean => twoWordPrograms.has(name) || name === 'gh';
 
 /** Programs whose actions are named by two words, such as `git push`. */
 const twoWordPrograms = nameSet(

@@ -101,26 +101,9 @@ function circumstances(result: CommandResult): string[] {
 }
 
 /** Programs whose exit code 1 is an answer, not a failure. */
-const answering = new Set([
-  'grep',
-  'egrep',
-  'fgrep',
-  'zgrep',
-  'rg',
-  'ag',
-  'ack',
-  'diff',
-  'cmp',
-  'comm',
-  'test',
-  '[',
-  '[[',
-  'pgrep',
-  'which',
-  'type',
-  'command',
-  'false',
-]);
+const answering = new Set(
+  'grep egrep fgrep zgrep rg ag ack diff cmp comm test [ [[ pgrep which type command false'.split(' '),
+);
 
 /** Whether an exit code is the normal answer of the last program of a command. */
 function isNormalExit(ending: Ending, lastWords: readonly string[]): boolean {

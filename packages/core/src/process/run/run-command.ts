@@ -13,7 +13,6 @@ import {
   startContained,
 } from './contained-program.js';
 import { Guardian, quietShell } from './guardian.js';
-import { inTerminal } from './in-terminal.js';
 import { type CallMark, hasProc, MarkSeries, readProc } from './process-tree.js';
 import { type ResourceLimits, setLimits, usualLimits } from './resource-limits.js';
 import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from './running-command.js';
@@ -185,7 +184,7 @@ export class CommandRunner {
  * Shell code that closes every descriptor above stderr that a child would inherit. Node opens files with close-on-exec;
  * descriptors that Lathe inherited itself may lack it.
  */
-export function closingInherited(shell: string): string {
+function closingInherited(shell: string): string {
   inherited ??= inheritableDescriptors();
   // Only bash accepts descriptor numbers of more than one digit.
   const closable = shell.endsWith('bash') ? inherited : inherited.filter((fd) => fd < 10);
@@ -216,7 +215,7 @@ function isClosedOnExec(fd: number): boolean {
  * neither waits for a reader that is gone nor fills the disk. The helper keeps the original stdout open until the last
  * byte is written, which tells a running Lathe that the file is complete.
  */
-export function keepRunning(
+function keepRunning(
   { argv, ...launch }: Launch,
   { shell, file, maxBytes }: { shell: string; file: string | undefined; maxBytes: number },
 ): Launch {
@@ -240,4 +239,23 @@ ulimit -c 0
 cat >/dev/null
 kill -0 $PPID || rmdir -- "\${@:3:$2}"
 `;
+}
+
+/**
+ * Runs a program in a new pseudo-terminal, made by `script` of util-linux. Only the command uses that terminal, so it
+ * can neither read from ours nor write to it.
+ */
+function inTerminal(argv: readonly string[]): string[] {
+  const script = process.platform === 'linux' ? trustedPath('script', { outside: [] }) : undefined;
+  if (script === undefined)
+    throw new ToolError(
+      'shell_execute_error',
+      'A terminal needs the program script of util-linux, which is not installed.',
+    );
+  const sized = `stty rows 40 cols 120 2>/dev/null; exec ${argv.map(quote).join(' ')}`;
+  return [script, '--quiet', '--return', '--flush', '--command', sized, '/dev/null'];
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
-import { constants, stat } from 'node:fs/promises';
-import { basename, sep } from 'node:path';
+import { constants, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
 import { hasHiddenText } from '../../text/visible-text.js';
 import { proposeRules, withoutFlags } from '../rules/propose-rules.js';
 import { type ProgramLocation, resolveProgram } from '../run/trusted-path.js';
@@ -13,7 +13,6 @@ import {
 } from './command-analysis.js';
 import { Findings, type PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
-import { npmDoubt } from './npm-settings.js';
 import { maxParseCost, ParseBudget } from './parse-word.js';
 import { LookupBudget, type PathUse, resolveContents, resolvePathUse, resolveRecorded } from './resolve-paths.js';
 import { searchDoubt } from './secret-trees.js';
@@ -248,7 +247,7 @@ async function resolveUses(uses: readonly PathUse[], doubts: Set<string>): Promi
  * grammar, on the text alone and ignoring quotes: the grammar and bash may parse such text differently, and commands
  * that only read rarely contain it.
  */
-export function richSyntax(command: string): string | undefined {
+function richSyntax(command: string): string | undefined {
   const substitution = command.search(/[$<>]\(/);
   if (substitution !== -1 && /\bcase\b/.test(command.slice(substitution)))
     return 'It has a case inside a substitution.';
@@ -256,7 +255,7 @@ export function richSyntax(command: string): string | undefined {
 }
 
 /** A backslash before a line break joins two lines; without a blank before it, it joins two halves of a word or operator. */
-export function breaksWord(command: string): boolean {
+function breaksWord(command: string): boolean {
   return /(^|[^ \t])\\\n/.test(command);
 }
 
@@ -273,3 +272,14 @@ const rich: readonly (readonly [why: string, pattern: RegExp])[] = [
   ['It has a <(…) in the middle of a word.', /[^\s(;|&][<>]\(/],
   ['It has a ~ in or after braces.', /[{},]~/],
 ];
+
+/** Why npm could write files in this directory: even `npm ls` writes a log where the project's settings say. */
+async function npmDoubt(directory: string, home: string): Promise<string | undefined> {
+  // npm resolves symlinks and then searches upwards.
+  for (let at = await realpath(directory).catch(() => directory); ; at = dirname(at)) {
+    const file = join(at, '.npmrc');
+    // Settings in the home directory are the user's own.
+    if (at !== home && (await canAccess(file))) return `the settings in ${file} can make npm write files`;
+    if (at === dirname(at)) return undefined;
+  }
+}

@@ -1,7 +1,6 @@
 import { hasKnownReads } from '../programs/changing-programs.js';
 import type { Judgement } from '../programs/judge-command.js';
 import { nameSet } from '../programs/name-set.js';
-import { namesOnly } from '../programs/names-only.js';
 import type { Effects } from '../programs/read-arguments.js';
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
@@ -186,3 +185,9 @@ const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|fd\/(0
 
 /** Through such a name, a file opened for reading can be opened again for writing. */
 export const isOpenStream = (path: string): boolean => isStream(path) && path !== '/dev/null';
+
+/** Programs that tell names, sizes, times or checksums of files, and nothing else of their content. */
+const namesOnly: ReadonlySet<string> = nameSet(
+  'ls stat test [ readlink realpath du tree find fd fdfind cd wc basename dirname file cksum md5sum sha1sum sha256sum ' +
+    'sha512sum b2sum echo printf pwd type command true false : touch rm rmdir unlink shred mkdir chmod chown chgrp git',
+);

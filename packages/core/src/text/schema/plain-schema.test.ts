@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describeMismatch, metaSchemas } from './json-schema.js';
-import { arePlain } from './plain-schema.js';
+import { arePlain } from './schema-check.js';
 import { isRecord, type SchemaNode, subschemas } from './schema-nodes.js';
 
 function nodesIn(schema: unknown): SchemaNode[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { page, webServer } from '../../../../../testing/web-server.js';
-import { guardedFetch } from './guarded-fetch.js';
+import { guardedFetch } from './guarded-agent.js';
 
 test('an open server is fetched as usual', async () => {
   const { url, port, requests } = await webServer(page('hello', 'text/plain'));

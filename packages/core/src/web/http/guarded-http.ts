@@ -1,10 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { ToolError } from '../../contract/errors.js';
-import { chooseProxy, type ProxySettings } from './choose-proxy.js';
 import { acceptedCodings, type Body, readBody } from './decode-body.js';
 import { describeFailure } from './describe-failure.js';
 import { checkResolvable, guardedAgent } from './guarded-agent.js';
-import { RateLimit } from './rate-limit.js';
 import { hostOf, type OpenHosts, parseWebUrl, portOf, refusalOfHost } from './url-check.js';
 
 export interface GuardedHttpOptions {
@@ -178,3 +176,56 @@ function headerOf(headers: Record<string, string | string[] | undefined>, name: 
   const value = headers[name];
   return (Array.isArray(value) ? value.join(', ') : value) ?? '';
 }
+
+export interface ProxySettings {
+  /** `web.proxy`: overrides the environment variables. */
+  proxy?: string | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The proxy for `target` from the settings and the usual variables, or an error message if the value is not a proxy. */
+function chooseProxy(target: URL, { proxy, env }: ProxySettings): URL | string | undefined {
+  const variable = target.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const address = proxy ?? read(env, variable) ?? read(env, 'all_proxy');
+  const exceptions = (read(env, 'no_proxy') ?? '').split(/[\s,]+/).filter(Boolean);
+  if (address === undefined || exceptions.some((exception) => covers(exception, target))) return undefined;
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `http://${address}`;
+  if (URL.canParse(full) && /^https?:$/.test(new URL(full).protocol)) return new URL(full);
+  return `${proxy === undefined ? variable.toUpperCase() : 'web.proxy'} is not the address of an HTTP proxy`;
+}
+
+function read(env: ProxySettings['env'], name: string): string | undefined {
+  return env[name] || env[name.toUpperCase()] || undefined;
+}
+
+function covers(exception: string, { hostname, host }: URL): boolean {
+  if (exception === '*' || exception === host) return true;
+  const name = exception.replace(/^\*?\./, '').toLowerCase();
+  return hostname === name || hostname.endsWith(`.${name}`);
+}
+
+/** Limits the requests to one host per minute. A request above the limit is rejected at once, never queued. */
+class RateLimit {
+  readonly #perMinute: number;
+  readonly #recent = new Map<string, number[]>();
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+  }
+
+  count(host: string): void {
+    const now = performance.now();
+    const times = (this.#recent.get(host) ?? []).filter((time) => now - time < 60_000);
+    if (times.length >= this.#perMinute)
+      throw new ToolError(
+        'web_fetch_fallback_failed',
+        `${host} got ${times.length} requests within a minute. Wait, or use the pages you have.`,
+      );
+    this.#recent.delete(host);
+    this.#recent.set(host, [...times, now]);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > maxHosts && oldest !== undefined) this.#recent.delete(oldest);
+  }
+}
+
+const maxHosts = 1000;

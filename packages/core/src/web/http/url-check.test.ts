@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { kindOfAddress } from './address-check.js';
-import { parseWebUrl, refusalOfHost } from './url-check.js';
+import { kindOfAddress, parseWebUrl, refusalOfHost } from './url-check.js';
 
 /** More than sixty spellings of addresses that must not be reachable from outside. */
 const privateSpellings = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { never } from '../../../../../testing/web-server.js';
-import { htmlToMarkdown } from './html-to-markdown.js';
+import { htmlToMarkdown } from './read-page.js';
 
 const base = new URL('https://example.com/');
 const size = process.env['LATHE_LONG'] ? 5_000_000 : 300_000;

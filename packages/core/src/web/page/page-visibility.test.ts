@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { never } from '../../../../../testing/web-server.js';
-import { htmlToMarkdown } from './html-to-markdown.js';
+import { htmlToMarkdown } from './read-page.js';
 
 const base = new URL('https://example.com/');
 const read = async (html: string) => htmlToMarkdown(html, base, never);

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { never } from '../../../../../testing/web-server.js';
 import { Yielder } from '../../async/yielder.js';
-import { charsetOf, decodeText } from '../http/charset.js';
-import { readPage } from './read-page.js';
+import { charsetOf, decodeText, readPage } from './read-page.js';
 
 /**
  * Pages of many shapes. In each of them, words that begin with KEEP are its content and must survive; words that begin

@@ -1,14 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import { Yielder } from '../../async/yielder.js';
 import type { Part } from '../../contract/content.js';
 import { ToolError } from '../../contract/errors.js';
 import { fileKindOf } from '../../files/read/file-kind.js';
 import { imageFault } from '../../files/read/media.js';
 import { pdfTextOf } from '../../files/read/pdf-text.js';
-import { isText } from '../../files/read/text-encoding.js';
-import { charsetOf, decodeText } from '../http/charset.js';
+import { detectEncoding, isText } from '../../files/read/text-encoding.js';
 import type { Body } from '../http/decode-body.js';
-import { htmlToMarkdown } from './html-to-markdown.js';
-import type { ReadablePage } from './readable-html.js';
+import type { PageScope } from './page-scope.js';
+import { type ReadablePage, readableHtml } from './readable-html.js';
 
 /** A page as the model gets it. */
 export interface WebPage {
@@ -103,3 +103,94 @@ async function readPdf({ url, body }: Answer, signal: AbortSignal): Promise<Pick
   const text = await pdfTextOf(bytes, url.href, pdfPages, signal);
   return { content: { type: 'text', text }, notes: [`The text of at most ${pdfPages.last} pages.`] };
 }
+
+/**
+ * The encoding of a page, as a label that `TextDecoder` knows: a byte order mark decides, then the `Content-Type`
+ * header, then the `meta` tag, then the bytes themselves. UTF-8 counts only if the bytes are valid UTF-8.
+ */
+export async function charsetOf(bytes: Buffer, contentType: string): Promise<string> {
+  const charsetOfMark = byteOrderMark(bytes);
+  if (charsetOfMark !== undefined) return charsetOfMark;
+  const isReallyUtf8 = isUtf8(bytes);
+  const claims = [charsetIn(contentType), charsetIn(metaTag(bytes))];
+  for (const claim of claims) {
+    const label = claim === undefined ? undefined : canonical(claim);
+    // The `meta` tag was readable as ASCII, so the page cannot be UTF-16.
+    if (label === undefined || label.startsWith('utf-16')) continue;
+    if (label !== 'utf-8' || isReallyUtf8) return label;
+  }
+  if (isReallyUtf8) return 'utf-8';
+  const detected = await detectEncoding(bytes);
+  return canonical(detected?.name ?? 'utf-8') ?? 'windows-1252';
+}
+
+/** Decodes in parts: with some encodings a large page would block the event loop. */
+export async function decodeText(bytes: Buffer, charset: string, yielder: Yielder): Promise<string> {
+  const decoder = new TextDecoder(charset);
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += partLength) {
+    parts.push(decoder.decode(bytes.subarray(at, at + partLength), { stream: true }));
+    if (yielder.shouldYield) await yielder.yield();
+  }
+  parts.push(decoder.decode());
+  return parts.join('');
+}
+
+const partLength = 64 * 1024;
+
+function byteOrderMark(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 3);
+  if (start === '\xef\xbb\xbf') return 'utf-8';
+  if (start.startsWith('\xff\xfe')) return 'utf-16le';
+  return start.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
+}
+
+function metaTag(bytes: Buffer): string {
+  const head = bytes.toString('latin1', 0, 4096).replace(/<!--[\s\S]{0,4096}?-->/g, '');
+  return /<meta\b[^>]{0,500}charset[^>]{0,200}>|<\?xml[^>]{0,200}encoding[^>]{0,200}>/i.exec(head)?.[0] ?? '';
+}
+
+function charsetIn(text: string): string | undefined {
+  return /(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(text)?.[1];
+}
+
+function canonical(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+/** If the main part has less text than this, the whole page is read instead. */
+const tooLittle = 200;
+
+/**
+ * The readable part of a page as Markdown: headings, text, code, tables and links, which become absolute. Reads the
+ * page in small steps and yields to the event loop in between.
+ */
+export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
+  let best: ReadablePage | undefined;
+  const yielder = new Yielder(signal);
+  for (const scope of await scopesOf(html, yielder)) {
+    const page = await readableHtml(html, base, scope, yielder);
+    if (best === undefined || page.markdown.length > best.markdown.length * 2) best = page;
+    if (best.markdown.length >= tooLittle) break;
+  }
+  return best ?? { title: '', markdown: '', hiddenTexts: 0 };
+}
+
+/** The parts that can be read, best first. If the name is only in a comment, the part is empty and the next one is tried. */
+async function scopesOf(html: string, yielder: Yielder): Promise<PageScope[]> {
+  let [hasMain, hasArticle] = [false, false];
+  for (let at = 0; at < html.length; at += windowLength) {
+    // Overlaps, for a tag that begins in one window and ends in the next.
+    const window = html.slice(at, at + windowLength + 32);
+    hasMain ||= /<main[\s>]|\srole\s?=\s?["']?main\b/i.test(window);
+    hasArticle ||= /<article[\s>]/i.test(window);
+    if (yielder.shouldYield) await yielder.yield();
+  }
+  return [...(hasMain ? ['main' as const] : []), ...(hasArticle ? ['article' as const] : []), 'body'];
+}
+
+const windowLength = 64 * 1024;

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ParsedJson, parseBoundedJson } from '../../text/parse-json.js';
 import { newToken, type Refusal, refusalOf, tokenProblem } from './access-check.js';
-import { ConnectionLimit } from './connection-limit.js';
 
 /** What runs behind the guards. */
 export interface LoopbackServer {
@@ -85,4 +86,75 @@ function fail(response: ServerResponse, error: unknown, { log, errorBody }: Loop
   if (response.headersSent) return void response.destroy();
   response.writeHead(500, { 'content-type': 'application/json', connection: 'close' });
   response.end(errorBody('The server failed; its log says why'));
+}
+
+/** Above the listen backlog of 511, so that a burst cannot close a connection before its first request was checked. */
+const maxUnauthenticated = 512;
+const maxAuthenticated = 256;
+
+/**
+ * Limits the connections. Those without the token are counted separately, and the oldest of them is closed for a new one,
+ * so a client without the token can never displace one that has it.
+ */
+class ConnectionLimit {
+  readonly #unauthenticated = new Set<Socket>();
+  /** Connections with the token and the number of their open requests, least recently used first. */
+  readonly #authenticated = new Map<Socket, number>();
+
+  constructor(http: Server) {
+    http.on('connection', (socket: Socket) => {
+      socket.once('close', () => this.#forget(socket));
+      this.#unauthenticated.add(socket);
+      const [oldest] = this.#unauthenticated;
+      if (this.#unauthenticated.size > maxUnauthenticated) oldest?.destroy();
+    });
+  }
+
+  /** Counts a request with the token; false when every connection is busy. */
+  enter(socket: Socket): boolean {
+    this.#unauthenticated.delete(socket);
+    if (!this.#authenticated.has(socket) && this.#authenticated.size >= maxAuthenticated && !this.#makeRoom())
+      return false;
+    this.#use(socket, 1);
+    return true;
+  }
+
+  /** Counts the end of a request. */
+  leave(socket: Socket): void {
+    if (this.#authenticated.has(socket)) this.#use(socket, -1);
+  }
+
+  #use(socket: Socket, change: number): void {
+    const requests = (this.#authenticated.get(socket) ?? 0) + change;
+    this.#authenticated.delete(socket);
+    this.#authenticated.set(socket, requests);
+  }
+
+  #makeRoom(): boolean {
+    for (const [socket, requests] of this.#authenticated) {
+      if (requests > 0) continue;
+      this.#forget(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  #forget(socket: Socket): void {
+    this.#unauthenticated.delete(socket);
+    this.#authenticated.delete(socket);
+  }
+}
+
+/** The body of a request as JSON; its value is `undefined` if it has none. Reads no more than `maxBytes`. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<ParsedJson | 'too-long'> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return 'too-long';
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) return 'too-long';
+    chunks.push(chunk);
+  }
+  return length === 0 ? { ok: true, value: undefined } : parseBoundedJson(Buffer.concat(chunks).toString('utf8'));
 }

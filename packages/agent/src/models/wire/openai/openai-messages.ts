@@ -2,18 +2,9 @@ import type { Part } from '@lathe/core';
 import { isObject, parseJson } from '../../json.js';
 import type { ModelRequest } from '../../model.js';
 import { effortOptions } from '../effort.js';
-import {
-  callsOf,
-  isCall,
-  mediaBelow,
-  type PairedCall,
-  pairHistory,
-  resultAsText,
-  type Turn,
-} from '../paired-history.js';
-import { assistantText, resultText, withTextTools } from '../text-tools.js';
+import type { PairedCall, Turn } from '../paired-history.js';
+import { callsOf, isCall, mediaBelow, pairHistory, resultAsText } from '../paired-history.js';
 import { canSee, type Endpoint, omitted } from '../wire-format.js';
-import { type ChatMessage, needsCacheMarks, withCacheMarks } from './cache-marks.js';
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
@@ -134,4 +125,63 @@ function resultMessages(calls: PairedCall[], endpoint: Endpoint): ChatMessage[] 
   const media = mediaBelow(calls);
   if (media.length > 0) messages.push({ role: 'user', content: contentOf(media, endpoint) });
   return messages;
+}
+
+/** A message of Chat Completions. */
+export type ChatMessage = { role: string; content: unknown; [key: string]: unknown };
+
+/** Models that cache a conversation only up to marks in it. The others do it by themselves, or not at all. */
+function needsCacheMarks({ provider, model }: Pick<Endpoint, 'provider' | 'model'>): boolean {
+  return provider === 'dashscope' || (provider === 'openrouter' && /claude|qwen/i.test(model));
+}
+
+/**
+ * Marks the instructions and the newest two messages of a person or a tool: the older one was the newest last time, so
+ * its beginning is cached already.
+ */
+export function withCacheMarks(messages: readonly ChatMessage[]): ChatMessage[] {
+  const newest = messages.filter(({ role }) => role === 'user' || role === 'tool').slice(-2);
+  return messages.map((message) =>
+    message.role === 'system' || newest.includes(message) ? { ...message, content: marked(message.content) } : message,
+  );
+}
+
+const mark = { cache_control: { type: 'ephemeral' } };
+
+function marked(content: unknown): unknown {
+  if (typeof content === 'string') return content === '' ? content : [{ type: 'text', text: content, ...mark }];
+  if (!Array.isArray(content)) return content;
+  return content.map((item: object, index) => (index === content.length - 1 ? { ...item, ...mark } : item));
+}
+
+/**
+ * Tools for a model whose server does not support them: declared in the instructions, called and answered in the
+ * notation that Hermes and Qwen models were trained on. `readTextCalls` reads the calls.
+ */
+function withTextTools({ system, tools }: ModelRequest): string {
+  const declarations = tools.map(({ name, description, parametersJsonSchema: parameters }) =>
+    JSON.stringify({ name, description, parameters }),
+  );
+  return [
+    system,
+    '# Tools',
+    ...declarations,
+    'To use a tool, answer with nothing but this, once per call, and wait for the result:',
+    '<tool_call>{"name": "…", "arguments": {…}}</tool_call>',
+  ].join('\n');
+}
+
+function assistantText({ items }: Extract<Turn, { role: 'model' }>): string {
+  return items
+    .map((item) => {
+      if (!isCall(item)) return item.thought ? '' : (item.text ?? '');
+      return `<tool_call>${JSON.stringify({ name: item.name, arguments: item.args })}</tool_call>`;
+    })
+    .join('');
+}
+
+/** A result cannot fake its own end, or a call. */
+function resultText({ name, response }: PairedCall): string {
+  const text = resultAsText(response).replaceAll(/<(\/?tool_(?:response|call))/g, '<\u200b$1');
+  return `<tool_response name="${name}">\n${text}\n</tool_response>`;
 }

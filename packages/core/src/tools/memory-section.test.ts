@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { factLine, withFact } from './memory-section.js';
+import { factLine, withFact } from './memoryTool.js';
 
 test.each([
   ['likes tabs', '- likes tabs'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Message, ModelRequest } from '../model.js';
-import { bodyText } from './body-text.js';
-import { openai } from './openai/openai.js';
+import { openai } from '../wire/openai/openai.js';
+import { bodyText } from './remote-model.js';
 
 const endpoint = {
   provider: 'openai',
