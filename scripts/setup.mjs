@@ -14,10 +14,10 @@ const stampFile = join(root, 'node_modules', '.lathe-setup.json');
  */
 export function setup() {
   checkNode();
-  const stamp = readStamp();
-  const wanted = hash(readFileSync(join(root, 'package-lock.json')));
-  const lock = process.env.VITEST === undefined ? wanted : stamp.lock;
-  if (stamp.lock !== lock) {
+  const stamp = readJson(stampFile);
+  const lockFile = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  const lock = process.env.VITEST === undefined ? hash(lockFile) : stamp.lock;
+  if (stamp.lock !== lock && !isInstalled(lockFile)) {
     say('installing dependencies');
     run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
     writeStamp({ lock });
@@ -28,6 +28,15 @@ export function setup() {
     run(process.execPath, [join(root, 'scripts', 'build.mjs')]);
     writeStamp({ lock, sources });
   }
+}
+
+/** Whether npm has put into node_modules what the lock file names, as `npm ci` does. */
+function isInstalled(lockFile) {
+  const present = readJson(join(root, 'node_modules', '.package-lock.json')).packages;
+  if (present === undefined) return false;
+  return Object.entries(JSON.parse(lockFile).packages).every(
+    ([path, { version, optional }]) => path === '' || optional || present[path]?.version === version,
+  );
 }
 
 function checkNode() {
@@ -58,9 +67,9 @@ function fingerprint() {
   return hash(lines.join('\n'));
 }
 
-function readStamp() {
+function readJson(path) {
   try {
-    return JSON.parse(readFileSync(stampFile, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return {};
   }

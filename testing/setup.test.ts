@@ -5,9 +5,10 @@ import { expect, test } from 'vitest';
 import { tempDirectory } from './temp-directory.js';
 
 /** A checkout whose dependencies are out of date, with an `npm` and a build that only leave a file each. */
-function checkout() {
+function checkout(files: Record<string, string> = {}) {
   const root = tempDirectory({
-    'package-lock.json': '{}',
+    ...files,
+    'package-lock.json': '{"packages":{"":{},"node_modules/a":{"version":"1.0.0"},"node_modules/b":{"optional":true}}}',
     'tsconfig.base.json': '{}',
     'packages/one/package.json': '{}',
     'packages/one/tsconfig.json': '{}',
@@ -37,3 +38,13 @@ test.skipIf(process.platform === 'win32')(
     expect(checkout()({ VITEST: 'true' })).toEqual({ isInstalled: false, isBuilt: true });
   },
 );
+
+test.skipIf(process.platform === 'win32').each([
+  ['1.0.0', false],
+  ['1.1.0', true],
+])('after npm ci with version %s, setup installs: %s', (version, isInstalled) => {
+  const run = checkout({
+    'node_modules/.package-lock.json': JSON.stringify({ packages: { 'node_modules/a': { version } } }),
+  });
+  expect(run({})).toEqual({ isInstalled, isBuilt: true });
+});

@@ -90,7 +90,7 @@ async function model(
     );
     if (choice.status === 'chosen') return [await askModel(choice, signal)];
     const [first] = choice.setup.ways;
-    const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;
+    const hint = `start lathe in a terminal to choose one, set a key such as OPENAI_API_KEY, or start Ollama and run: ${first?.commands[0] ?? ''}`;
     return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

@@ -14,12 +14,8 @@ export function modelSetup(
   { wanted, server, env }: { wanted: string | undefined; server: string; env: object },
 ): ModelSetup {
   const ollama = {
-    title: 'A model on this machine, with Ollama',
-    commands: [
-      `ollama pull ${(server === 'ollama' && wanted) || 'qwen3-coder'}`,
-      'OLLAMA_CONTEXT_LENGTH=32768 ollama serve',
-      'lathe',
-    ],
+    title: 'A model on this machine (in another terminal: OLLAMA_CONTEXT_LENGTH=32768 ollama serve)',
+    commands: [`ollama pull ${(server === 'ollama' && wanted) || 'qwen3-coder'}`, 'lathe'],
   };
   const found = servers.map((each) => ({ ...each, models: each.models.map(({ name }) => name) }));
   return {
