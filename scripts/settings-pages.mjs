@@ -80,7 +80,7 @@ export function settingsDocument(allSettings, describeShape) {
   const rows = allSettings.map(({ key, also, shape, fallback, description, env, workspace, merge }) => {
     const names = also.length === 0 ? '' : `<br>also ${also.map((name) => `\`${name}\``).join(', ')}`;
     const variable = env === undefined ? '' : `<br>variable \`${env}\``;
-    const value = shape.is === 'map' ? 'an object of names, described below' : describeShape(shape);
+    const value = shape.is === 'map' ? 'an object' : describeShape(shape);
     const usual = fallback === undefined ? '–' : `\`${JSON.stringify(fallback)}\``;
     return `| \`${key}\`<br>${description}${names}${variable} | ${value} | ${usual} | ${workspaceText(workspace, merge)} |`;
   });

@@ -60,10 +60,12 @@ function fingerprint() {
     join(root, 'scripts', 'direct-imports.mjs'),
     join(root, 'tsconfig.base.json'),
   );
-  const lines = entries.sort().map((path) => {
-    const { mtimeMs, size } = statSync(path);
-    return `${path} ${mtimeMs} ${size}`;
-  });
+  const lines = entries
+    .sort((a, b) => a.localeCompare(b, 'en'))
+    .map((path) => {
+      const { mtimeMs, size } = statSync(path);
+      return `${path} ${mtimeMs} ${size}`;
+    });
   return hash(lines.join('\n'));
 }
 

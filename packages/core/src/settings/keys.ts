@@ -49,11 +49,11 @@ export const settingsTable = {
   'permissions.examples': setting(
     map(object({ match: names, not_match: names })),
     {},
-    'By rule about commands: those it must hold for (match), and those it must not (not_match). Checked at start.',
+    'By rule, commands that it must match (match) or must not match (not_match). Lathe checks them at the start.',
     { merge: 'by-key' },
   ),
 
-  'tools.core': setting(rules, undefined, 'Only these tools exist; without it, all do.', {
+  'tools.core': setting(rules, undefined, 'Only these tools exist. By default, all of them.', {
     ...onlyFewer,
     also: ['coreTools'],
   }),
@@ -131,7 +131,11 @@ export const settingsTable = {
     also: ['truncateToolOutputLines'],
   }),
   'tools.useRipgrep': setting(boolean, true, 'Search with ripgrep.', { also: ['useRipgrep'] }),
-  'tools.shell.defaultTimeoutMs': setting(integer(1, 86_400_000), 120_000, 'Time a command gets, in milliseconds.'),
+  'tools.shell.defaultTimeoutMs': setting(
+    integer(1, 86_400_000),
+    120_000,
+    'Timeout of a command in milliseconds, if the call sets none.',
+  ),
   'tools.shell.enableInteractiveShell': setting(boolean, false, 'Commands get a terminal.', {
     also: ['shouldUseNodePtyShell', 'tools.shouldUseNodePtyShell'],
   }),
@@ -174,16 +178,16 @@ export const settingsTable = {
   'webSearch.provider': setting(list(engine), [], 'Search engines, each with its type and key.', {
     workspace: 'never',
   }),
-  'webSearch.default': setting(string, undefined, 'The engine used when a call names none.'),
-  'web.timeoutMs': setting(integer(1, 600_000), 30_000, 'Time a page gets, in milliseconds.'),
+  'webSearch.default': setting(string, undefined, 'The search engine that Lathe uses first.'),
+  'web.timeoutMs': setting(integer(1, 600_000), 30_000, 'Timeout of a request for a page, in milliseconds.'),
   'web.proxy': setting(url, undefined, 'Proxy for pages and searches.', { workspace: 'never' }),
 
-  'agents.maxDepth': setting(integer(0, 10), 1, 'How deep subagents start subagents.', limit),
-  'agents.maxParallel': setting(integer(1, 32), 4, 'Subagents at work at once.', limit),
-  'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
-  'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
+  'agents.maxDepth': setting(integer(0, 10), 1, 'Levels of subagents that start subagents.', limit),
+  'agents.maxParallel': setting(integer(1, 32), 4, 'Subagents that work at the same time.', limit),
+  'agents.maxTurns': setting(integer(1), 50, 'Turns of a subagent.', limit),
+  'agents.maxMinutes': setting(integer(1), 15, 'Minutes of a subagent.', limit),
 
-  'plugins.enabled': setting(names, undefined, 'Only these installed plugins are used; without it, all of them.', {
+  'plugins.enabled': setting(names, undefined, 'Only these installed plugins are used. By default, all of them.', {
     workspace: 'never',
   }),
 
@@ -196,7 +200,7 @@ export const settingsTable = {
   'retention.megabytes': setting(
     integer(-1),
     500,
-    'Size that each of them may have; the oldest is removed first. -1 for no limit.',
+    'Megabytes that each of them may use; Lathe removes the oldest first. -1 for no limit.',
     { workspace: 'never' },
   ),
 
@@ -214,7 +218,7 @@ export const settingsTable = {
     { workspace: 'never' },
   ),
 
-  hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
+  hooks: setting(map(hookGroups), {}, 'Commands that run before and after calls and prompts.', { merge: 'by-key' }),
   'general.auditLog': setting(boolean, true, 'Every call is recorded in the audit log.', {
     workspace: 'tighten',
     strictness: [true, false],
@@ -223,7 +227,7 @@ export const settingsTable = {
   'general.readQwenHome': setting(
     boolean,
     true,
-    'What Qwen Code keeps in ~/.qwen counts: settings, variables, context files, subagents and commands.',
+    'Read the files of Qwen Code in ~/.qwen: settings, variables, context files, subagents and commands.',
     { workspace: 'never' },
   ),
   'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
@@ -231,29 +235,36 @@ export const settingsTable = {
     workspace: 'never',
     env: 'LATHE_EDITOR',
   }),
-  'ui.theme': setting(string, 'auto', 'Colours of the terminal: auto (the terminal is asked), dark or light.', {
+  'ui.theme': setting(string, 'auto', 'Colours of the terminal: dark, light, or auto (Lathe asks the terminal).', {
     also: ['theme'],
     workspace: 'never',
   }),
   'ui.notifyAfterSeconds': setting(
     integer(-1),
     5,
-    'The bell and a notification of the terminal call you for a question, and at the end of work that took this long; -1 for never.',
+    'Ring the bell and send a notification for a question, and at the end of work that took this many seconds; -1 for never.',
     { workspace: 'never' },
   ),
-  'ui.hideWindowTitle': setting(boolean, false, 'Leave the title of the window alone.', { also: ['hideWindowTitle'] }),
+  'ui.hideWindowTitle': setting(boolean, false, 'Do not change the title of the window.', {
+    also: ['hideWindowTitle'],
+  }),
   'ui.accessibility.screenReader': setting(
     boolean,
     false,
-    'Plain lines for a screen reader: no spinner, no frames, nothing redrawn but what is typed.',
+    'Plain lines for a screen reader: no spinner, no frames, and only the input line is drawn again.',
     { also: ['accessibility.screenReader'], env: 'INK_SCREEN_READER' },
   ),
-  'security.folderTrust.enabled': setting(boolean, true, 'Files of a folder count only once it is trusted.', {
-    also: ['folderTrust', 'security.folderTrust'],
-    workspace: 'tighten',
-    strictness: [true, false],
-    strict: true,
-  }),
+  'security.folderTrust.enabled': setting(
+    boolean,
+    true,
+    'Settings of a folder can only restrict until you trust the folder.',
+    {
+      also: ['folderTrust', 'security.folderTrust'],
+      workspace: 'tighten',
+      strictness: [true, false],
+      strict: true,
+    },
+  ),
 };
 
 /** The name of a setting, such as `tools.approvalMode`. */

@@ -12,8 +12,11 @@ export const limit = { workspace: 'tighten', strictness: 'low' } as const;
 export const modelSettings = {
   'model.name': setting(string, undefined, 'The model that answers.', { env: 'LATHE_MODEL' }),
   'model.sideModel': setting(string, undefined, 'A smaller model for summaries.', { env: 'LATHE_SIDE_MODEL' }),
-  'model.provider': setting(string, undefined, 'Who serves the model.', { workspace: 'never', env: 'LATHE_PROVIDER' }),
-  'model.baseUrl': setting(url, undefined, 'Where the model is served.', {
+  'model.provider': setting(string, undefined, 'The provider of the model.', {
+    workspace: 'never',
+    env: 'LATHE_PROVIDER',
+  }),
+  'model.baseUrl': setting(url, undefined, 'Address of the server of the model.', {
     also: ['security.auth.baseUrl'],
     workspace: 'never',
     env: 'LATHE_BASE_URL',
@@ -44,19 +47,23 @@ export const modelSettings = {
   'model.effort': setting(
     choice(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
     undefined,
-    'How much the model thinks; it gets the closest level it knows.',
+    'How much the model thinks. Lathe sends the closest level that the model supports.',
     { env: 'LATHE_EFFORT' },
   ),
   'model.fallbacks': setting(
     names,
     [],
-    'Models to go on with, in this order, when one has no quota, keeps failing or is too small for the conversation.',
+    'Models to continue with, in this order, if one has no quota, keeps failing or is too small for the conversation.',
   ),
-  'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
+  'model.contextWindow': setting(
+    integer(1_000),
+    undefined,
+    'Size of the context window in tokens, if the server does not report it.',
+  ),
   'model.inputs': setting(
     list(choice(['text', 'image', 'audio', 'video', 'pdf'])),
     undefined,
-    'What the model accepts, when its name does not tell: image, audio, video, pdf.',
+    'What the model accepts, if Lathe does not know it: image, audio, video, pdf.',
   ),
   'model.maxOutputTokens': setting(integer(1), undefined, 'Longest answer of the model, in tokens.'),
   'model.maxSessionTurns': setting(integer(-1), -1, 'Turns of one session; -1 for no limit.', {
@@ -68,7 +75,7 @@ export const modelSettings = {
   'model.maxSessionCents': setting(
     integer(-1),
     -1,
-    'Cost of one session in cents; -1 for no limit. A model without a known price is not asked.',
+    'Cost of one session in cents; -1 for no limit. Lathe then uses no model without a known price.',
     limit,
   ),
   'model.prices': setting(
@@ -79,10 +86,10 @@ export const modelSettings = {
       ]),
     ),
     {},
-    'Cents for a million tokens, by model or provider/model; before the published prices.',
+    'Prices in cents for a million tokens, by model or provider/model. They replace the published prices.',
     { merge: 'by-key', workspace: 'never' },
   ),
-  'model.skipLoopDetection': setting(boolean, false, 'Go on when the model repeats itself.', {
+  'model.skipLoopDetection': setting(boolean, false, 'Continue when the model repeats itself.', {
     also: ['skipLoopDetection'],
     workspace: 'tighten',
     strictness: [false, true],
