@@ -57,7 +57,8 @@ async function add(args: readonly string[], context: Context): Promise<number> {
     const records = await plugins.records();
     if (records.some((record) => record.name.toLowerCase() === name.toLowerCase()))
       throw new Error(`there is a plugin ${name} already; use lathe plugin update ${name}, or remove it first`);
-    return install({ name, source, files }, describe(files, plugins, name), context);
+    const done = `Installed ${name}. Remove it with: lathe plugin remove ${name}`;
+    return install({ name, source, files, done }, describe(files, plugins, name), context);
   });
 }
 
@@ -80,7 +81,8 @@ async function update(args: readonly string[], context: Context): Promise<number
         return exitCodes.success;
       }
       const changes = await describeUpdate(before, files);
-      return install({ name, source, files }, [...describe(files, plugins, name), '', ...changes], context);
+      const shown = [...describe(files, plugins, name), '', ...changes];
+      return install({ name, source, files, done: `Updated ${name}.` }, shown, context);
     });
     if (result !== exitCodes.success) code = result;
   }
@@ -101,7 +103,7 @@ function installedFiles(plugins: InstalledPlugins, name: string): PluginFiles {
 
 /** Shows what would be installed, asks, installs it, and asks about each program that it wants to start. */
 async function install(
-  { name, source, files }: { name: string; source: PluginSource; files: PluginFiles },
+  { name, source, files, done }: { name: string; source: PluginSource; files: PluginFiles; done: string },
   shown: readonly string[],
   { plugins, flags, io, signal }: Context,
 ): Promise<number> {
@@ -116,7 +118,7 @@ async function install(
     return exitCodes.denied;
   }
   await plugins.install(name, files, source);
-  io.out(`Installed ${name}. Remove it with: lathe plugin remove ${name}`);
+  io.out(done);
   // In the plugin's own folder, which brings no settings of its own, only plugins ask.
   await approveSources(flags, { ...io, cwd: plugins.placeOf(name).root }, signal);
   return exitCodes.success;

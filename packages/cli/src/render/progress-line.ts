@@ -1,12 +1,4 @@
-/** How far many tasks are. */
-export interface Progress {
-  total: number;
-  done: number;
-  /** Of these, those that were done since the start. */
-  now: number;
-  failed: number;
-  running: number;
-}
+import type { BatchProgress } from '@lathe/agent';
 
 interface Output {
   columns?: number;
@@ -30,7 +22,7 @@ export class ProgressLine {
     this.#isTerminal = isTerminal;
   }
 
-  show(progress: Progress): void {
+  show(progress: BatchProgress): void {
     const seconds = (performance.now() - this.#startedAt) / 1000;
     if (this.#isTerminal) {
       const text = progressText(progress, seconds).slice(0, (this.#output.columns ?? 80) - 1);
@@ -51,7 +43,7 @@ export class ProgressLine {
 }
 
 /** `[#####-------] 12/200 · 4 running · 1 failed · 2m 10s left`. */
-export function progressText({ total, done, now, failed, running }: Progress, seconds: number): string {
+export function progressText({ total, done, now, failed, running }: BatchProgress, seconds: number): string {
   const filled = Math.round((barWidth * done) / Math.max(1, total));
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] ${done}/${total}`;
   const left = total - done;
