@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 
 const [, , fault = 'none', mark = ''] = process.argv;
 const documents = new Map();
+const pushedTexts = new Map();
 let nextId = 1000;
 let slowAnswers = 4;
 
@@ -16,6 +17,13 @@ const faults = {
   'old-versions': { push: (uri, { version }) => publish(uri, { version: version - 1, items: [problem(0, 'STALE')] }) },
   'pushes-versions': { push: (uri, { version }) => publish(uri, { version }) },
   'pushes-late': { push: (uri, { version }) => setTimeout(() => publish(uri, { version }), 300) },
+  // Like clangd, it says nothing about a text that it has just checked.
+  'pushes-once': {
+    push: (uri, { version, text }) => {
+      if (pushedTexts.get(uri) !== text) publish(uri, { version });
+      pushedTexts.set(uri, text);
+    },
+  },
   'pushes-without-versions': { push: (uri) => setTimeout(() => publish(uri, {}), 20) },
   'starts-late': {
     'textDocument/diagnostic': (message) => setTimeout(() => diagnose(message), slowAnswers-- > 0 ? 700 : 0),

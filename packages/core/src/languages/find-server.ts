@@ -38,7 +38,7 @@ export function findServer({ name, servers }: Language, file: string, places: Se
       if (real === undefined || !isServer(server, real)) continue;
       const isProjects = places.roots.some((root) => isWithin(root, candidate) || isWithin(root, real));
       if (places.isTrusted || (server.onlyReads && !isProjects)) {
-        const argv = [candidate, ...server.args];
+        const argv = [candidate, ...(server.args ?? [])];
         return { found: { argv, installedIn: installationOf(real), writes: server.writes === true } };
       }
       isUntrusted = true;

@@ -5,7 +5,7 @@ import type { Settings } from '../settings/keys.js';
 export interface ServerProgram {
   /** A file name, looked up in the project and on `PATH`. */
   program: string;
-  args: readonly string[];
+  args?: readonly string[];
   /** It never runs anything of the project it reads, so it may start in a folder that nobody trusts. */
   onlyReads?: true;
   /** It writes in the project, such as the build directory of cargo. */
@@ -44,22 +44,14 @@ const knownLanguages: readonly Language[] = [
     name: 'python',
     extensions: { python: ['.py', '.pyi'] },
     markers: ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'pyrightconfig.json'],
-    servers: [
-      { program: 'pyright-langserver', args: ['--stdio'] },
-      { program: 'pylsp', args: [] },
-    ],
+    servers: [{ program: 'pyright-langserver', args: ['--stdio'] }, { program: 'pylsp' }],
   },
-  {
-    name: 'go',
-    extensions: { go: ['.go'] },
-    markers: ['go.mod', 'go.work'],
-    servers: [{ program: 'gopls', args: [] }],
-  },
+  { name: 'go', extensions: { go: ['.go'] }, markers: ['go.mod', 'go.work'], servers: [{ program: 'gopls' }] },
   {
     name: 'rust',
     extensions: { rust: ['.rs'] },
     markers: ['Cargo.toml'],
-    servers: [{ program: 'rust-analyzer', args: [], writes: true }],
+    servers: [{ program: 'rust-analyzer', writes: true }],
   },
   {
     name: 'c',

@@ -68,7 +68,8 @@ export class LanguageServer {
    */
   async check(change: CheckedChange, written: Promise<boolean>): Promise<CheckResult> {
     const { path, before, after } = change;
-    const isStale = await this.#catchUp();
+    const shown = this.#documents.textOf(path);
+    const isStale = (await this.#catchUp(path)) || (shown !== undefined && shown !== before);
     const importers = await this.#openImporters(path);
     if (before !== null) this.#documents.show(path, before);
     const old = await this.#problemsOf(before === null ? importers : [path, ...importers], { isStale });
@@ -83,19 +84,22 @@ export class LanguageServer {
 
   /** Asks about a place in a file as it is on disk. */
   async ask(method: string, path: string, params: object): Promise<unknown> {
-    await this.#catchUp();
+    await this.#catchUp('');
     const text = await readSmallText(path);
     if (text !== undefined) this.#documents.show(path, text);
     return this.connection.request(method, { textDocument: { uri: uriOf(path) }, ...params });
   }
 
-  /** Tells the server what others changed on disk; true if it was anything it could know. */
-  async #catchUp(): Promise<boolean> {
+  /**
+   * Tells the server what others changed on disk; true if it was anything it could know. Not about the file of a change:
+   * a server may stay silent about a text that comes back, and on disk it may be the text after already.
+   */
+  async #catchUp(changing: string): Promise<boolean> {
     const changes = [];
     for (const { path, type } of await this.#files.changes()) {
       const open = this.#documents.textOf(path);
       const text = open === undefined ? undefined : await readSmallText(path);
-      if (open !== undefined && text === open) continue;
+      if (path === changing || (open !== undefined && text === open)) continue;
       changes.push({ uri: uriOf(path), type });
       if (text === undefined) this.#documents.hide(path);
       else this.#documents.show(path, text);

@@ -32,11 +32,16 @@ test('a new file is checked as a whole, and only 20 problems are named', async (
   expect([lines.length, lines[0], lines.at(-1)]).toEqual([22, 'New problems:', '(5 more)']);
 });
 
-test('what others change between two edits is not new', async () => {
-  const { edit, put } = of('none');
+test.each(['none', 'pushes-once'])('what others change between two edits is not new (%s)', async (fault) => {
+  const { edit, put } = of(fault);
   await edit('a.demo', 'one', 'uno');
   put('a.demo', 'uno\nBAD(theirs)\n');
   expect(await edit('a.demo', 'uno', 'BAD(ours)')).toBe('New problems:\na.demo:1:1 error bad: ours');
+  // Seen by the server before the next edit, or with a later one.
+  for (let n = 0; n < 5; n++) {
+    put('b.demo', `other ${n}`);
+    expect(await edit('a.demo', 'BAD(theirs)', 'BAD(theirs) ')).toBe('');
+  }
 });
 
 test('what a late server finds comes with the next result, unless it is gone by then', {

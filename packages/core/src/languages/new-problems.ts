@@ -36,9 +36,7 @@ export async function newProblems(old: ProblemsByFile, now: ProblemsByFile, chan
 }
 
 /** Where a line of the old text is now, or the edit that replaced it. */
-type Place = number | LineEdit;
-
-function placeBefore(line: number, edits: readonly LineEdit[]): Place {
+function placeBefore(line: number, edits: readonly LineEdit[]): number | LineEdit {
   let shift = 0;
   for (const edit of edits) {
     if (line < edit.oldStart) break;
@@ -48,11 +46,11 @@ function placeBefore(line: number, edits: readonly LineEdit[]): Place {
   return line + shift;
 }
 
-function placeAfter(line: number, edits: readonly LineEdit[]): Place {
+function placeAfter(line: number, edits: readonly LineEdit[]): number | LineEdit {
   return edits.find(({ newStart, newEnd }) => line >= newStart && line < newEnd) ?? line;
 }
 
-function keyOf({ column, code, message }: Problem, place: Place): string {
+function keyOf({ column, code, message }: Problem, place: number | LineEdit): string {
   const where = typeof place === 'number' ? `${place}:${column}` : `edit ${place.newStart}`;
   return `${where}\0${code}\0${message}`;
 }

@@ -19,7 +19,9 @@ interface OpenDocument {
   version: number;
   text: string;
   /** What the server sent unasked about this version. */
-  pushed?: readonly Problem[];
+  pushed?: readonly Problem[] | undefined;
+  /** What it sent about an earlier version with the same text, which some servers do not repeat. */
+  earlier: readonly Problem[] | undefined;
 }
 
 /** The texts that a server is shown, and the problems that it pushes about them. */
@@ -87,8 +89,11 @@ export class OpenDocuments {
     const begin = performance.now();
     this.#heardAt = begin;
     const isSettled = () => {
-      if (!isPushed(first) || this.#tasks.size > 0) return false;
-      return performance.now() - this.#heardAt >= (paths.every(isPushed) ? settledMs : silentMs);
+      const quiet = performance.now() - this.#heardAt;
+      const open = this.#documents.get(first);
+      // A server that stays silent for long about a text that was sent again has nothing else to say about it.
+      if (open && quiet >= 2 * silentMs) open.pushed ??= open.earlier;
+      return isPushed(first) && this.#tasks.size === 0 && quiet >= (paths.every(isPushed) ? settledMs : silentMs);
     };
     while (!isSettled()) {
       if (this.#connection.isOver) throw new Error(await this.#connection.ended);
@@ -110,7 +115,8 @@ export class OpenDocuments {
     const uri = uriOf(path);
     const open = this.#documents.get(path);
     const version = (open?.version ?? 0) + 1;
-    this.#documents.set(path, { version, text });
+    const earlier = open?.text === text ? (open.pushed ?? open.earlier) : undefined;
+    this.#documents.set(path, { version, text, earlier });
     const [method, params] = open
       ? ['textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ text }] }]
       : [

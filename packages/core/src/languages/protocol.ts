@@ -8,9 +8,8 @@ export function uriOf(path: string): string {
 
 /** The path of a file URI, however a server spells it; `undefined` for what is no file. */
 export function pathOf(uri: unknown): string | undefined {
-  if (typeof uri !== 'string' || !uri.startsWith('file:')) return undefined;
   try {
-    return fileURLToPath(uri);
+    return typeof uri === 'string' && uri.startsWith('file:') ? fileURLToPath(uri) : undefined;
   } catch {
     return undefined;
   }

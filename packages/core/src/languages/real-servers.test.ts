@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -34,11 +35,12 @@ function typescriptProject(files: Record<string, string> = tsFiles) {
 async function plantAndFix(world: ReturnType<typeof languageWorld>, extension: string, result: string) {
   const wrong = result.replace('number', 'string').replace('int', 'str');
   const broken = await world.edit(`a.${extension}`, result, wrong);
-  const files = broken.split('\n').flatMap((line) => /^(\w\.\w+):\d/.exec(line)?.[1] ?? []);
   const between = await world.edit(`b.${extension}`, 'add(1, 2)', 'add(1,  2)');
   const fixed = await world.edit(`a.${extension}`, wrong, result);
-  return { files, isOldNamed: broken.includes('old'), between, fixed };
+  return { files: filesIn(broken), isOldNamed: broken.includes('old'), between, fixed };
 }
+
+const filesIn = (text: string) => text.split('\n').flatMap((line) => /^(\w\.\w+):\d/.exec(line)?.[1] ?? []);
 
 const once = (extension: string) => ({
   files: [`a.${extension}`, `b.${extension}`],
@@ -102,6 +104,42 @@ test.runIf(isLong)('bash-language-server starts and knows a function', { timeout
   expect(JSON.stringify(symbols)).toContain('greet');
 });
 
+/** Breaks the script that another one loads, changes the other one, and takes it back. */
+test.skipIf(!isLong || !hasProgram('shellcheck'))(
+  'bash-language-server with shellcheck reports a planted error and its importer once',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const files = {
+      'a.sh': '#!/bin/bash\nexport name=me\necho $old\n',
+      'b.sh': '#!/bin/bash\n. ./a.sh\necho "$name"\n',
+    };
+    const path = pathWith(installedServers());
+    const world = languageWorld(files, { path: `${path}:${process.env['PATH']}` });
+    // The server does not look at files that were opened while it started.
+    await world.edit('b.sh', 'echo', 'echo ');
+    const broken = await world.edit('a.sh', 'name=me', 'other="$missing"');
+    const between = await world.edit('b.sh', 'echo', 'echo  ');
+    const fixed = await world.edit('a.sh', 'other="$missing"', 'name=me');
+    expect({ files: filesIn(broken), isOldNamed: broken.includes('old'), between, fixed }).toEqual(once('sh'));
+  },
+);
+
+test.skipIf(!hasProgram('clangd'))(
+  'clangd reports a planted error once, and never an old one',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const world = languageWorld(cFiles, { path: pathWith('') });
+    expect(await world.edit('b.c', 'add(1, 2)', 'add(1)')).toMatch(/^New problems:\nb\.c:3:\d+ error [^\n]+$/);
+    expect(await world.edit('b.c', 'int sum', 'int  sum')).toBe('');
+    world.put('c.c', 'int other;\n');
+    expect(await world.edit('b.c', 'add(1)', 'add(1, 2)')).toBe('');
+  },
+);
+
 test.skipIf(!hasProgram('clangd'))('clangd reports what a header breaks', { timeout: 120_000 }, async () => {
   const world = languageWorld(cFiles, { path: pathWith('') });
   expect(await world.edit('a.h', 'int b', 'int b, int c')).toMatch(
@@ -109,6 +147,24 @@ test.skipIf(!hasProgram('clangd'))('clangd reports what a header breaks', { time
   );
   expect(await world.edit('a.h', ', int c', '')).toBe('');
 });
+
+const hasPyflakes = spawnSync('/usr/bin/python3', ['-c', 'import pyflakes']).status === 0;
+
+// pylsp looks at one file at a time, so that a file never breaks another.
+test.skipIf(!hasProgram('pylsp') || !hasPyflakes)(
+  'pylsp with pyflakes reports a planted error once',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const world = languageWorld({ 'a.py': 'print(old)\n\n\nx = 1\n' }, { path: pathWith('') });
+    expect(await world.edit('a.py', 'x = 1', 'x = missing')).toBe(
+      "New problems:\na.py:4:5 error: undefined name 'missing'",
+    );
+    expect(await world.edit('a.py', 'x =', 'y =')).toBe('');
+    expect(await world.edit('a.py', 'missing', '2')).toBe('');
+  },
+);
 
 // Debian's package brings no linter, so that it reports nothing by itself.
 test.skipIf(!hasProgram('pylsp'))('pylsp finds a definition', { timeout: 120_000 }, async () => {
