@@ -3,6 +3,7 @@ import { visibleText } from '@lathe/core/host';
 import { exitCodes } from '../command-line/exit-codes.js';
 import { checks } from '../doctor/checks.js';
 import type { Finding } from '../doctor/finding.js';
+import { wrapHanging } from '../render/lines.js';
 import { flagSettings, latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
@@ -27,11 +28,13 @@ export const command: Command = {
     } finally {
       await lathe.close();
     }
+    const width = io.isInteractive ? io.terminal.columns || 80 : Number.MAX_SAFE_INTEGER;
+    const print = (line: string) => io.out(wrapHanging(visibleText(line), width).join('\n'));
     if (flags.json) io.out(JSON.stringify(findings, null, 2));
     else
       for (const { state, title, detail, hint } of findings) {
-        io.out(visibleText(`${marks[state]}  ${title}: ${detail}`));
-        if (hint !== undefined) io.out(visibleText(`        ${hint}`));
+        print(`${marks[state]}  ${title}: ${detail}`);
+        if (hint !== undefined) print(`        ${hint}`);
       }
     return findings.some(({ state }) => state === 'bad') ? exitCodes.failure : exitCodes.success;
   },
