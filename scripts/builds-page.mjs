@@ -9,9 +9,9 @@ export function writeBuildsPage(outcomes) {
     'builds.md',
     `# Builds inside the sandbox
 
-Small projects that are built or tested offline in the sandbox, with the home directory as commands see it: see
-[running-commands.md](running-commands.md#the-home-directory). ${passed} of ${outcomes.length} pass; the others are skipped by name because a
-program is missing on the machine of the last run. "Read" is a place of the person, "own" one that the session has for itself.
+Use this page to see which builds work offline in the sandbox. Each row is a small project that is built or tested there, with the
+[home directory that commands see](running-commands.md#the-home-directory). ${passed} of ${outcomes.length} pass. The others were skipped, because a
+program is missing on the machine of the last run. "Read" is a place in your home directory, "own" is a place that belongs to the session.
 
 ${table(['Build', 'Command', 'Needs of the home directory', 'Last run'], rows)}
 `,

@@ -14,15 +14,16 @@ writePage(
   'limits.md',
   `# Limits
 
-Everything has one. Made by \`node scripts/limits-table.mjs\` from the sources.
+Use this page to look up a limit. Every file, output, request and process has one. \`node scripts/limits-table.mjs\` writes this page from the
+sources.
 
 ## Settings
 
-Each can be set: see [settings.md](settings.md).
+You can change these: see [settings.md](settings.md).
 
 ${table(['Setting', 'Default', 'Limits'], settingRows())}
 
-## Fixed
+## Fixed limits
 
 ${sections.join('\n\n')}
 `,

@@ -10,7 +10,7 @@ import { labelledTests } from './safety-labels.mjs';
 const promises = [
   {
     promise: 'Bytes outside an edit never change',
-    how: 'Text is found in normalised form and spliced into the original bytes; encoding, byte order mark, mixed line endings and damaged bytes survive. A relaxed match must be unique and is named in the result.',
+    how: 'Lathe finds the text in normalised form and replaces it in the original bytes. Encoding, byte order mark, mixed line endings and damaged bytes survive. A relaxed match must be unique, and the result names it.',
     tests: [
       'core/src/files/edit/splice: bytes outside an edit never change',
       'core/src/files/edit/splice: a byte sequence across two characters is no match',
@@ -20,7 +20,7 @@ const promises = [
   },
   {
     promise: 'A write is old or new, never torn, and a reported success survives power loss',
-    how: 'Temporary file in the same directory, fsync, rename, fsync of the directory. Processes are killed at every system call of a write, and every system call is made to fail. From a record of the system calls, states are made that a power failure may leave: what was flushed is there, everything else in any combination.',
+    how: 'Lathe writes a temporary file in the same directory, flushes it, renames it and flushes the directory. The tests kill the process at every system call of a write, and let every system call fail. From a record of the system calls they also make the states that a power failure can leave: flushed data is there, everything else in any combination.',
     tests: [
       'core/src/tools/edit.fault: killed at any system call, the file is old or new',
       'core/src/tools/edit.fault: a system call that fails is a typed error, and the old file is intact',
@@ -35,7 +35,7 @@ const promises = [
   },
   {
     promise: 'Freshness is judged by content, and no update is lost',
-    how: 'What is replaced must have been seen as it is now; time stamps decide nothing. Changes of one file take turns, also between processes.',
+    how: 'A file is replaced only if the model has seen its present content. Time stamps decide nothing. Changes of one file take turns, also between processes.',
     tests: [
       'core/src/tools/write-file: freshness is judged by content',
       'core/src/tools/edit.fault: 200 parallel edits of one file from four processes are all made',
@@ -45,7 +45,7 @@ const promises = [
   },
   {
     promise: 'Every change can be undone',
-    how: 'A private, bounded journal keeps what was there before. Undo skips, and names, what somebody else changed since.',
+    how: 'A private journal with a size limit keeps the old content. Undo skips files that somebody else changed since, and names them.',
     tests: [
       'core/src/files/undo/journal: a whole turn is undone, file by file, back to where it began',
       'agent/src/rewind: going back to any prompt of a random session equals a copy taken then',
@@ -59,7 +59,7 @@ const promises = [
   },
   {
     promise: 'One policy for every caller; doubt asks, and with nobody there it denies',
-    how: 'Deny over ask over allow, over every part of a compound command, by a real shell parser. Generated commands that would run unasked are executed under a tracer and compared with what was predicted.',
+    how: 'Deny wins over ask, and ask over allow, for every part of a compound command. A real shell parser finds the parts. The tests execute generated commands that would run without a question under a tracer, and compare what they do with the prediction.',
     tests: [
       'core/src/policy/policy: deny beats ask beats allow in any order and any mode',
       'core/src/lathe/path-gate: why an edit fails tells nothing about a file that may not be read unasked',
@@ -74,7 +74,7 @@ const promises = [
   },
   {
     promise: 'A command runs contained, and nothing survives it',
-    how: 'A sandbox of the operating system where there is one; after abort, timeout, exit or the death of Lathe itself no process is left, however it hides.',
+    how: 'Commands run in a sandbox of the operating system where there is one. After a cancellation, a timeout, an exit or the death of Lathe itself no process is left, however it hides.',
     tests: [
       'core/src/process/run/process-tree: aborts at random moments leave nothing',
       'core/src/process/run/process-tree: nothing is left when Lathe itself dies',
@@ -91,7 +91,7 @@ const promises = [
   },
   {
     promise: 'Everything is bounded',
-    how: 'Any file, any output, any server, any model: limits are in [limits.md](limits.md). An agent at work for an hour holds no more memory, descriptors or processes than after the first minutes.',
+    how: 'Every file, output, server and model has a limit: see [limits.md](limits.md). An agent that works for an hour holds no more memory, descriptors or processes than after the first minutes.',
     tests: [
       'agent/src/soak: work leaves no descriptor and no process behind',
       'agent/src/soak: hours of work: memory, descriptors and processes stay flat',
@@ -108,7 +108,7 @@ const promises = [
   },
   {
     promise: 'Nothing in an untrusted folder runs before its user agrees',
-    how: 'Settings of a folder may tighten at any time; commands, servers and hooks of it count only when it is trusted, and agreement is bound to exactly what was shown.',
+    how: 'Settings of a folder can make rules stricter at any time. Its commands, servers and hooks run only in a trusted folder. You agree to exactly what Lathe shows.',
     tests: [
       'cli/src/hostile-repository: in a hostile repository runs none of its programs and contacts none of its servers',
       'core/src/lathe/open-hooks: hooks of a folder run only when it is trusted and the user approved exactly these hooks',
@@ -119,7 +119,7 @@ const promises = [
   },
   {
     promise: 'The web leads to nothing private',
-    how: 'Every address a name resolves to is checked, the checked one is connected to, and every redirect is judged again.',
+    how: 'Lathe checks every address that a name resolves to, connects to a checked one, and judges every redirect again.',
     tests: [
       'core/src/web/http/rebinding: a name that answers differently each time gives nothing private',
       'core/src/web/http/url-check: ',
@@ -128,7 +128,7 @@ const promises = [
   },
   {
     promise: 'Small',
-    how: 'What every model is told about the tools is pinned and counted; `npm run bench` measures it [beside other agents](../bench/RESULTS.md).',
+    how: 'Snapshots pin the text about tools that every model gets, and a test counts its tokens. `npm run bench` measures it [beside other agents](../bench/RESULTS.md).',
     tests: ['agent/src/declared-tools: declarations stay small'],
     runs: [],
   },
@@ -140,9 +140,10 @@ writePage(
   'safety.md',
   `# Safety: promises and their proof
 
-Made by \`node scripts/safety-table.mjs\` from the tests themselves: a test that is named here exists, or this page is not made.
-\`npm test\` runs all of them, with a sample of the long ones; \`npm run test:long\` runs those in full. Every random test prints
-its seed; \`LATHE_SEED\` repeats it. What is not promised is in [SECURITY.md](../SECURITY.md).
+Use this page to find the tests that prove a promise. [SECURITY.md](../SECURITY.md) says what Lathe does not promise.
+
+\`npm test\` runs all of these tests, and a sample of the long ones. \`npm run test:long\` runs the long ones in full. Every random test prints
+its seed, and \`LATHE_SEED\` repeats it. \`node scripts/safety-table.mjs\` writes this page, and fails if a test that it names does not exist.
 
 ## Promises
 
