@@ -1,5 +1,5 @@
 import { parse } from 'parse5';
-import { htmlToMarkdown } from '../../packages/core/dist/web/page/html-to-markdown.js';
+import { htmlToMarkdown } from '../../packages/core/dist/web/page/read-page.js';
 import { group } from '../case.mjs';
 
 const base = new URL('https://example.com/');
