@@ -87,6 +87,7 @@ const suites = {
     minutes: 20,
   },
   server: { files: ['cli/src/server/server-attacks.test.ts'], minutes: 10 },
+  fleet: { files: ['fleet/src/chaos.test.ts', 'fleet/src/load.test.ts'], minutes: 90 },
   'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
   builds: { files: ['core/src/process/sandbox/builds.test.ts'], minutes: 30 },
   sandbox: {

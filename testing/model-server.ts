@@ -60,7 +60,7 @@ export type ServerScript = (ServerTurn | ((request: ServerRequest) => ServerTurn
  */
 export async function modelServer(
   script: ServerScript,
-  options: { keep?: boolean; models?: readonly string[] } = {},
+  options: { keep?: boolean; host?: string; models?: readonly string[] } = {},
 ): Promise<ModelServer> {
   const requests: ServerRequest[] = [];
   const bodies: string[] = [];
@@ -82,14 +82,15 @@ export async function modelServer(
       answer(response, turn, body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { host = '127.0.0.1' } = options;
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
   if (!options.keep) onTestFinished(close);
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, bodies, ports, close };
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, requests, bodies, ports, close };
 }
 
 function list(response: ServerResponse, models: readonly string[] | undefined): void {

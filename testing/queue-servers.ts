@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ export interface QueueServer {
   kill(): Promise<void>;
   /** Starts it again with the same data. */
   start(): Promise<void>;
+  /** All its data as text, to look for what must not be there. */
+  dump(): Promise<string>;
   /** Ends it and removes its data. */
   close(): Promise<void>;
 }
@@ -22,18 +25,18 @@ const postgresPrograms = existsSync('/usr/lib/postgresql')
 export const hasPostgres = postgresPrograms.length > 0;
 
 /** A real Redis that writes every change to disk. */
-export async function startRedis(): Promise<QueueServer> {
+export async function startRedis(host = '127.0.0.1', env: Record<string, string> = {}): Promise<QueueServer> {
   const directory = mkdtempSync(join(tmpdir(), 'lathe-redis-'));
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''];
+  const args = ['--port', String(port), '--bind', host, '--protected-mode', 'no', '--dir', directory, '--save', ''];
   args.push('--appendonly', 'yes', '--appendfsync', 'always');
-  return serve(`redis://127.0.0.1:${port}`, { port, directory }, () =>
-    spawn('redis-server', args, { stdio: 'ignore' }),
+  return serve(`redis://${host}:${port}`, { host, port, directory }, () =>
+    spawn('redis-server', args, { stdio: 'ignore', env: { ...process.env, ...env } }),
   );
 }
 
 /** A real PostgreSQL. It refuses to run as root, so there it runs as its own user. */
-export async function startPostgres(): Promise<QueueServer> {
+export async function startPostgres(host = '127.0.0.1'): Promise<QueueServer> {
   const programs = postgresPrograms.at(-1) ?? '';
   const directory = mkdtempSync(join(tmpdir(), 'lathe-postgres-'));
   const isRoot = process.getuid?.() === 0;
@@ -52,18 +55,19 @@ export async function startPostgres(): Promise<QueueServer> {
     '-p',
     String(port),
     '-h',
-    '127.0.0.1',
+    host,
     '-k',
     directory,
   );
-  return serve(`postgres://lathe@127.0.0.1:${port}/postgres`, { port, directory }, () =>
+  appendFileSync(join(data, 'pg_hba.conf'), `host all all ${host}/24 trust\n`);
+  return serve(`postgres://lathe@${host}:${port}/postgres`, { host, port, directory }, () =>
     spawn(program, args, { stdio: 'ignore', cwd: directory, detached: true }),
   );
 }
 
 async function serve(
   url: string,
-  { port, directory }: { port: number; directory: string },
+  { host, port, directory }: { host: string; port: number; directory: string },
   launch: () => ChildProcess,
 ): Promise<QueueServer> {
   let child: ChildProcess | undefined;
@@ -71,13 +75,20 @@ async function serve(
     url,
     async start() {
       child = launch();
-      await isListening(port);
+      await isListening(host, port);
     },
     async kill() {
       const ended = child && new Promise((resolve) => child?.once('exit', resolve));
       if (child?.pid !== undefined) kill(child.pid, child.spawnfile.endsWith('redis-server') ? 'SIGKILL' : 'SIGQUIT');
       await ended;
       child = undefined;
+    },
+    async dump() {
+      const texts: string[] = [];
+      const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+      for (const { parentPath, name } of files)
+        texts.push(await readFile(join(parentPath, name), 'latin1').catch(() => ''));
+      return texts.join('\n');
     },
     async close() {
       if (child) await server.kill();
@@ -107,10 +118,10 @@ function freePort(): Promise<number> {
   });
 }
 
-async function isListening(port: number): Promise<void> {
+async function isListening(host: string, port: number): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => {
+      const socket = connect(port, host, () => {
         socket.destroy();
         resolve(true);
       });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createLathe, type Lathe, type LatheHost, type LatheOptions } from '@lathe/core';
 import { type Extension, type OpenedParts, personalFolders } from '@lathe/core/host';
+import type { TaskRunner } from '@lathe/core/tools';
 import { pluginFolders } from './definition-files.js';
 import type { AgentTrace, AgentTraceOptions } from './loop/agent-trace.js';
 import { pageAnswerer, type SideModels } from './page-answerer.js';
@@ -31,8 +32,14 @@ export interface AgentLathe extends Lathe, LatheHost {
   discoverOnce(signal: AbortSignal): Promise<Map<string, unknown>>;
 }
 
+/** How to open an agent's tool system. */
+export interface AgentLatheOptions extends Omit<LatheOptions, 'extend'> {
+  /** Replaces what runs the subagents behind `task`, for example on other machines. */
+  runTask?: TaskRunner['run'];
+}
+
 /** Like `createLathe`, for an agent. */
-export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): Promise<AgentLathe> {
+export async function createAgentLathe({ runTask, ...options }: AgentLatheOptions): Promise<AgentLathe> {
   const sideModels: SideModels = { use: (open) => open() };
   let subagents = new Subagents([], { depth: 0, parallel: 0 });
   let skills: SkillSource | undefined;
@@ -57,7 +64,10 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
       return {
         problems,
         openSources,
-        ...(depth > 0 && { tasks: subagents, tools: [new TaskControlTool(subagents)] }),
+        ...(depth > 0 && {
+          tasks: runTask ? { list: () => subagents.list(), run: runTask } : subagents,
+          tools: runTask ? [] : [new TaskControlTool(subagents)],
+        }),
         ...(answerer && { answerer }),
       };
     },

@@ -1,6 +1,6 @@
 export { type CommandFile, type CommandPlaces, loadCommands } from './context/command-files.js';
 export { type PromptPiece, withArguments } from './context/prompt-pieces.js';
-export { type AgentLathe, createAgentLathe } from './create-agent-lathe.js';
+export { type AgentLathe, type AgentLatheOptions, createAgentLathe } from './create-agent-lathe.js';
 export { pluginFolders } from './definition-files.js';
 export { Agent } from './loop/agent.js';
 export type {
@@ -20,8 +20,9 @@ export type {
   ContextText,
   DeclaredTools,
 } from './loop/agent-options.js';
-export type { Budgets, Spending } from './loop/budget.js';
+export { addUsage, type Budgets, type Spending } from './loop/budget.js';
 export { askedText } from './loop/conversation.js';
+export { spentIn } from './loop/run-calls.js';
 export type { Message } from './models/model.js';
 export { repairHistory } from './models/repair-history.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent.js';

@@ -24,6 +24,7 @@ testLayers(
     { name: 'view', beside: 'front end' },
     { name: 'acp', beside: 'front end' },
     { name: 'server', beside: 'front end' },
+    { name: 'fleet', beside: 'front end' },
     { name: 'demo' },
     { name: 'commands' },
     { name: 'run' },

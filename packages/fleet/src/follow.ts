@@ -1,6 +1,6 @@
-import type { JobResult } from './job/job.js';
-import { jobKey, noUsage } from './job/job.js';
+import { jobKey } from './job/job.js';
 import type { Keys } from './job/keys.js';
+import { failedResult, type JobResult, readResult } from './job/result.js';
 import type { Board } from './queue/board.js';
 import type { FleetQueue } from './queue/engine.js';
 import type { Question } from './run/questions.js';
@@ -32,33 +32,15 @@ export async function newResults(
   if (missing.size === 0) return results;
   for (const job of await queue.getJobs(['failed'])) {
     const id = missing.get(job.id ?? '');
-    if (id !== undefined) results.push(failure({ run, id }, job.failedReason ?? 'the job failed'));
+    if (id !== undefined) results.push(failedResult({ run, id }, job));
   }
   return results;
 }
 
-/** A result that nobody trusted has signed is shown as an error. */
-export function readResult(keys: Keys, stored: string, { run, id }: { run: string; id: string }): JobResult {
-  try {
-    const { value } = keys.open('result', JSON.parse(stored));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever signed it is trusted
-    const result = value as JobResult;
-    if (result.id !== id || result.run !== run) throw new Error('the result is of another task');
-    return result;
-  } catch (error) {
-    return failure({ run, id }, error instanceof Error ? error.message : String(error));
-  }
-}
-
-function failure({ run, id }: { run: string; id: string }, result: string): JobResult {
-  return { id, run, status: 'error', result, usage: noUsage, durationMs: 0 };
-}
-
-/** The open questions, the oldest first. */
-export async function openQuestions(board: Board): Promise<Question[]> {
-  const keys = await board.fields('questions');
-  const stored = await Promise.all(keys.map((key) => board.get('questions', key)));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- shown to a person, who decides
-  const questions = stored.flatMap((text) => (text === undefined ? [] : [JSON.parse(text) as Question]));
+/** The open questions that a trusted worker has signed, the oldest first. */
+export async function openQuestions({ board, keys }: Pick<RunState, 'board' | 'keys'>): Promise<Question[]> {
+  const fields = await board.fields('questions');
+  const stored = await Promise.all(fields.map((field) => board.get('questions', field)));
+  const questions = stored.flatMap((text) => keys.read<Question>('question', text)?.value ?? []);
   return questions.sort((a, b) => a.askedAt - b.askedAt);
 }

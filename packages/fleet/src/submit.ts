@@ -4,11 +4,13 @@ import type { TaskLine } from '@lathe/agent';
 import { redact } from '@lathe/core/host';
 import { makeBase } from './files/make-base.js';
 import type { Store } from './files/store.js';
-import { type Job, type JobBase, jobKey } from './job/job.js';
+import { checkJob, type Job, jobKey } from './job/job.js';
 import type { Keys } from './job/keys.js';
-import type { FleetQueue } from './queue/engine.js';
+import type { Board } from './queue/board.js';
+import { type FleetQueue, jobOptions } from './queue/engine.js';
 
-export interface SubmitOptions extends Pick<Job, 'run' | 'team' | 'questions' | 'budgets' | 'rules'> {
+export interface SubmitOptions extends Pick<Job, 'run' | 'team' | 'questions' | 'budgets' | 'rules' | 'flows'> {
+  board: Board;
   queue: FleetQueue;
   keys: Keys;
   store: Store;
@@ -22,46 +24,33 @@ export interface SubmitOptions extends Pick<Job, 'run' | 'team' | 'questions' | 
 }
 
 const batchSize = 100;
-/** A job whose worker had a problem is tried again this often. */
-const attempts = 4;
 
 /** Puts tasks into the queue. A task that is there already, or has ended, is not added again. */
-export async function submit(tasks: readonly TaskLine[], options: SubmitOptions, signal: AbortSignal): Promise<Job[]> {
-  const { queue, keys, store, cwd, priority, validMs, secrets } = options;
-  const bases = new Map<string, Promise<JobBase | undefined>>();
+export async function submit(tasks: readonly TaskLine[], options: SubmitOptions, signal: AbortSignal): Promise<void> {
+  const { board, queue, keys, store, cwd, priority, validMs, secrets, ...shared } = options;
+  const bases = new Map<string, ReturnType<typeof makeBase>>();
   const baseOf = (directory: string) => {
     const known = bases.get(directory) ?? makeBase(directory, store, signal);
     bases.set(directory, known);
     return known;
   };
-  const jobs: Job[] = [];
-  for (const { id, prompt, model, mode, cwd: directory } of tasks) {
-    const base = await baseOf(resolve(cwd, directory ?? '.'));
-    jobs.push({
+  const entry = async ({ id, prompt, model, mode, cwd: directory }: TaskLine) => {
+    const job: Job = {
+      ...shared,
+      ...(await baseOf(resolve(cwd, directory ?? '.'))),
       id,
-      run: options.run,
-      team: options.team,
       prompt: redact(prompt, secrets),
-      questions: options.questions,
       ...(model !== undefined && { model }),
       ...(mode !== undefined && { mode }),
-      ...(base && { base }),
-      ...(options.rules && { rules: options.rules }),
-      ...(options.budgets && { budgets: options.budgets }),
       expires: Date.now() + validMs,
-    });
-  }
-  for (let start = 0; start < jobs.length; start += batchSize) {
+    };
+    return { name: 'task', data: keys.seal('job', checkJob(job)), opts: jobOptions(jobKey(job), priority) };
+  };
+  await board.set('runs', options.run, JSON.stringify({ team: options.team, total: tasks.length, at: Date.now() }));
+  for (let start = 0; start < tasks.length; start += batchSize) {
     signal.throwIfAborted();
-    await queue.addBulk(
-      jobs.slice(start, start + batchSize).map((job) => ({
-        name: 'task',
-        data: keys.seal('job', job),
-        opts: { jobId: jobKey(job), priority, attempts, backoff: { type: 'exponential', delay: 1_000 } },
-      })),
-    );
+    await queue.addBulk(await Promise.all(tasks.slice(start, start + batchSize).map(entry)));
   }
-  return jobs;
 }
 
 /** The same file gives the same run, so that submitting it again adds nothing. */

@@ -1,28 +1,43 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { checkJob, jobKey } from './job/job.js';
-import type { Engine, Queued } from './queue/engine.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { checkJob, type Job, jobKey } from './job/job.js';
+import { failedResult, type JobResult, readResult } from './job/result.js';
+import { type Engine, jobOptions, type Queued, queueSignal } from './queue/engine.js';
 import { assertPermitted, type JobHost, runJob } from './run/run-job.js';
 
 export interface FleetWorkerOptions extends Omit<JobHost, 'name' | 'board'> {
   engine: Engine;
   teams: readonly string[];
-  /** How many jobs run at once. */
+  /** How many jobs of each team run at once. */
   jobs: number;
   lockMs: number;
 }
 
-const pollMs = 500;
+interface Running {
+  controller: AbortController;
+  ended: Promise<unknown>;
+}
+
+const pollMs = 250;
+/** After so many problems of workers with it, a job is given up. */
+const maxProblems = 8;
+const maxPauseMs = 30_000;
+/** A server that is away does not keep a worker from ending. */
+const closeMs = 5_000;
 const heartbeatMs = 5_000;
 /** A parked job looks again by itself after this time. */
 const parkMs = 24 * 3600_000;
+const cancelled = new Error('the job was cancelled');
+const closing = new Error('the worker ends');
+const lost = new Error('another worker has the job now');
 
 /** Takes jobs from the queues of some teams and runs them until it is closed. */
 export class FleetWorker {
   readonly name = `${hostname()}-${randomBytes(3).toString('hex')}`;
   readonly #options: FleetWorkerOptions;
   readonly #host: JobHost;
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, Running>();
   readonly #workers: { close(): Promise<void> }[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
 
@@ -33,20 +48,9 @@ export class FleetWorker {
 
   async start(): Promise<void> {
     const { engine, teams, jobs, lockMs } = this.#options;
-    const { UnrecoverableError, DelayedError } = await import('bullmq');
-    const errors = { refuse: (reason: string) => new UnrecoverableError(reason), park: () => new DelayedError() };
-    for (const team of teams) {
-      const worker = engine.startWorker(
-        team,
-        (job, token, signal) => this.#process(job, { token, team, errors }, signal),
-        { name: this.name, concurrency: jobs, lockMs },
-      );
-      // Somebody else may have the job now.
-      worker.on('lockRenewalFailed', (keys) => {
-        for (const key of keys) this.#running.get(key)?.abort(new Error('the lock of the job is lost'));
-      });
-      this.#workers.push(worker);
-    }
+    const options = { name: this.name, concurrency: jobs, lockMs };
+    for (const team of teams)
+      this.#workers.push(engine.startWorker(team, (job, token) => this.#take(job, token, team), options));
     this.#every(pollMs, () => this.#cancelWanted());
     this.#every(heartbeatMs, () => this.#beat());
     await this.#beat();
@@ -55,71 +59,148 @@ export class FleetWorker {
   /** Ends the running jobs, which other workers then take over. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    for (const controller of this.#running.values()) controller.abort(new Error('the worker ends'));
-    await Promise.all(this.#workers.map((worker) => worker.close()));
-    await this.#host.board.remove('workers', this.name);
+    const closed = Promise.all(this.#workers.map((worker) => worker.close()));
+    for (const { controller } of this.#running.values()) controller.abort(closing);
+    const gone = closed.then(() => this.#host.board.remove('workers', this.name));
+    await Promise.race([gone, pause(closeMs, undefined, { ref: false })]);
   }
 
-  async #process(
-    queued: Queued,
-    { token, team, errors }: { token: string; team: string; errors: { refuse(reason: string): Error; park(): Error } },
-    signal: AbortSignal,
-  ): Promise<string> {
-    const { board, log } = this.#host;
+  async #take(queued: Queued, token: string, team: string): Promise<string> {
+    const { board } = this.#host;
     const key = queued.id ?? '';
-    const read = this.#read(queued, team);
-    if ('refusal' in read) {
-      log(`refused ${key}: ${read.refusal}`);
-      throw errors.refuse(read.refusal);
-    }
-    const { job } = read;
-    // The result was there, and the worker died before it could say so.
+    const job = this.#read(queued, team);
+    // The result was there, and the worker died before it could say so; or somebody put the job there again.
     if ((await board.get(`results/${job.run}`, job.id)) !== undefined) return key;
+    // After a lost lock this worker may get the job again while it still cleans up.
+    const earlier = this.#running.get(key);
+    earlier?.controller.abort(lost);
+    await earlier?.ended;
     const controller = new AbortController();
-    this.#running.set(key, controller);
-    log(`started ${job.id}`);
+    const release = this.#hold(queued, token, controller);
+    const work = this.#run(job, queued, token, controller.signal);
+    this.#running.set(key, { controller, ended: work.catch(() => undefined) });
     try {
-      const attempt = await board.add(`attempts/${job.run}`, key, 1);
-      const end = await runJob({ ...this.#host, job, key, attempt }, AbortSignal.any([signal, controller.signal]));
-      if (end.status === 'parked') {
-        log(`parked ${job.id}: it waits for an answer`);
-        await queued.moveToDelayed(Date.now() + parkMs, token);
-        throw errors.park();
-      }
+      return await work;
+    } catch (error) {
+      if (controller.signal.reason === cancelled) return key;
+      throw await this.#leave(job, queued, { token, error, signal: controller.signal });
+    } finally {
+      release();
+      this.#running.delete(key);
+      if (controller.signal.reason === cancelled) await board.remove('cancelled', key);
+    }
+  }
+
+  /** Gives back a job that has not ended. After a problem, this worker waits a little before somebody tries again. */
+  async #leave(
+    { id, run }: Job,
+    queued: Queued,
+    { token, error, signal }: { token: string; error: unknown; signal: AbortSignal },
+  ): Promise<Error> {
+    const message = error instanceof Error ? error.message : String(error);
+    const isSignal = error instanceof Error && /^(?:Waiting|WaitingChildren|Delayed)Error$/.test(error.name);
+    if (isSignal) return error;
+    if (!signal.aborted) {
+      const problems = await this.#host.board.add(`problems/${run}`, queued.id ?? '', 1);
+      this.#host.log(`${id}: ${message}`);
+      if (problems >= maxProblems) return queueSignal('UnrecoverableError', message);
+      // Not as a delay of the queue, which a clock that is wrong would make longer.
+      await pause(Math.min(500 * 2 ** problems, maxPauseMs), undefined, { signal }).catch(() => undefined);
+    }
+    // A job whose lock is lost belongs to somebody else.
+    if (signal.reason !== lost) await queued.moveToWait(token);
+    return queueSignal('WaitingError');
+  }
+
+  async #run(job: Job, queued: Queued, token: string, signal: AbortSignal): Promise<string> {
+    const { board, log, keys } = this.#host;
+    const queue = this.#options.engine.queue(job.team);
+    const key = jobKey(job);
+    const attempt = await board.add(`attempts/${job.run}`, key, 1);
+    log(`started ${job.id}${attempt > 1 ? `, attempt ${attempt}` : ''}`);
+    const end = await runJob(
+      {
+        ...this.#host,
+        job,
+        key,
+        attempt,
+        async assertOwned() {
+          if ((await board.get(`attempts/${job.run}`, key)) !== String(attempt)) throw lost;
+          signal.throwIfAborted();
+        },
+        async addChild(child) {
+          const options = jobOptions(jobKey(child), Math.max(1, (queued.opts.priority ?? 1) - 1));
+          const parent = { id: key, queue: queue.qualifiedName };
+          await queue.add('task', keys.seal('job', child), { ...options, parent, ignoreDependencyOnFailure: true });
+        },
+        async findResult(id) {
+          const name = { run: job.run, id };
+          const stored = await board.get(`results/${job.run}`, id);
+          if (stored !== undefined) return readResult(keys, stored, name);
+          const child = await queue.getJob(jobKey(name));
+          return child?.finishedOn && child.failedReason ? failedResult(name, child) : undefined;
+        },
+      },
+      signal,
+    );
+    if (end.status === 'ended') {
       log(`ended ${job.id}: ${end.result.status}`);
       await this.#finish(job, end.result);
       return key;
-    } catch (error) {
-      if (!isCancelled(controller)) throw error;
-      await this.#finish(job, { ...cancelledResult(job), worker: this.name });
-      return key;
-    } finally {
-      this.#running.delete(key);
-      if (isCancelled(controller)) await board.remove('cancelled', key);
     }
+    if (end.status === 'waiting') {
+      log(`paused ${job.id}: it waits for its subagents`);
+      if (!(await queued.moveToWaitingChildren(token))) await queued.moveToWait(token);
+      throw queueSignal('WaitingChildrenError');
+    }
+    log(`parked ${job.id}: it waits for an answer`);
+    await queued.moveToDelayed(Date.now() + parkMs, token);
+    // An answer may have come just before.
+    if (await end.isAnswered()) await queued.promote().catch(() => undefined);
+    throw queueSignal('DelayedError');
   }
 
   /** The first result counts. */
-  async #finish(job: { run: string; id: string }, result: unknown): Promise<void> {
+  async #finish({ run, id }: Job, result: JobResult): Promise<void> {
     const { board, keys } = this.#host;
-    await board.set(`results/${job.run}`, job.id, JSON.stringify(keys.seal('result', result)), { ifAbsent: true });
+    const sealed = JSON.stringify(keys.seal('result', result));
+    const isFirst = await board.set(`results/${run}`, id, sealed, { ifAbsent: true });
+    if (isFirst && result.status !== 'success') await board.add(`spent/${run}`, 'failed', 1);
   }
 
-  #read(queued: Queued, team: string) {
+  #read(queued: Queued, team: string): Job {
     try {
       const job = checkJob(this.#host.keys.open('job', queued.data).value);
       if (jobKey(job) !== queued.id) throw new Error('the job was put into the queue under another name');
       if (job.team !== team) throw new Error(`the job is for the team ${job.team}`);
       assertPermitted(job, this.#host);
-      return { job };
+      return job;
     } catch (error) {
-      return { refusal: error instanceof Error ? error.message : String(error) };
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#host.log(`refused ${queued.id}: ${reason}`);
+      throw queueSignal('UnrecoverableError', reason);
     }
+  }
+
+  /** Renews the lock of a job. Without it for as long as it lasts, somebody else may have the job. */
+  #hold(queued: Queued, token: string, controller: AbortController): () => void {
+    const { lockMs } = this.#options;
+    let renewedAt = performance.now();
+    const renew = async () => {
+      const now = performance.now();
+      if (now - renewedAt > lockMs) return controller.abort(lost);
+      // 0 when the lock is not ours any more; a server that is away rejects or does not answer.
+      const answer = await queued.extendLock(token, lockMs).catch(() => undefined);
+      if (answer === 0) controller.abort(lost);
+      else if (answer !== undefined) renewedAt = now;
+    };
+    const timer = setInterval(() => void renew(), lockMs / 4);
+    return () => clearInterval(timer);
   }
 
   async #cancelWanted(): Promise<void> {
     if (this.#running.size === 0) return;
-    for (const key of await this.#host.board.fields('cancelled')) this.#running.get(key)?.abort(cancelled);
+    for (const key of await this.#host.board.fields('cancelled')) this.#running.get(key)?.controller.abort(cancelled);
   }
 
   async #beat(): Promise<void> {
@@ -132,13 +213,4 @@ export class FleetWorker {
   #every(ms: number, act: () => Promise<void>): void {
     this.#timers.push(setInterval(() => void act().catch(() => undefined), ms));
   }
-}
-
-const cancelled = new Error('the job was cancelled');
-const isCancelled = ({ signal }: AbortController): boolean => signal.aborted && signal.reason === cancelled;
-
-/** The result of a task that somebody cancelled. */
-export function cancelledResult({ id, run }: { id: string; run: string }) {
-  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
-  return { id, run, status: 'cancelled' as const, result: 'The task was cancelled.', usage, durationMs: 0 };
 }

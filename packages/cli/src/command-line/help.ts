@@ -117,10 +117,11 @@ running session uses is never removed.
   fleet: `lathe fleet worker --queue URL [--jobs N] [--team NAME]…   run tasks until Ctrl+C
 lathe fleet run tasks.jsonl --queue URL [--out FILE]          submit tasks and wait for the results
 lathe fleet status [--json]                                   jobs, workers, questions, failures
-lathe fleet watch                                             the same, kept up to date
+lathe fleet watch [--port N]                                  the same, kept up to date; with a port, as a page
 lathe fleet answer [DIGEST once|job|deny]                     show the open questions, or answer one
 lathe fleet cancel --run NAME [ID…]                           cancel tasks
 lathe fleet results --run NAME                                print the results so far
+lathe fleet apply --run NAME [ID…]                            apply the changes of tasks here, after a question
 lathe fleet key                                               print the public key of this machine
 lathe fleet trust NAME KEY                                    accept jobs, answers and results of a key
 
@@ -129,6 +130,10 @@ URL is redis://… or postgres://…, or set LATHE_FLEET_QUEUE. A task file has 
 
   --store PLACE       a shared directory or s3://bucket/prefix for patches and transcripts (default: the queue's server)
   --limit N           run: at most N tasks of the team at once
+  --priority N        run: 1 goes before the default 10
+  --max-tokens N      run: end the run when its tasks have used so many tokens together; --max-cost CENTS likewise
+  --deny RULE         run: a rule in addition to those of the workers; --ask RULE likewise. Both may be repeated
+  --flows             run: subagents become tasks of their own
   --questions MODE    run: park (default) or deny what nobody answers
   --max-mode MODE     worker: the loosest approval mode that a task may have (default: auto-edit)
   --sandbox MODE      worker: required (default), auto or off`,

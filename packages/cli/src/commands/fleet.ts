@@ -1,29 +1,30 @@
+import type { TaskResult } from '@lathe/agent';
 import { UsageError } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { type FleetPackage, type FleetStatus, fleetPackage, loadFleet } from '../command-line/load-fleet.js';
+import { ProgressLine } from '../render/progress-line.js';
 import type { Command } from './command.js';
 
-/** The part of `@lathe/fleet` that is used here: the package is installed by those who need it. */
-interface FleetPackage {
-  runFleet(args: readonly string[], io: object, signal: AbortSignal): Promise<number>;
-}
-
-const fleetPackage = '@lathe/fleet';
-const draw = (text: string): void => void process.stderr.write(text);
+const clearScreen = '\u001b[H\u001b[2J';
 
 /** `lathe fleet` runs tasks on many machines. */
 export const command: Command = {
-  async run({ operands }, io, signal) {
-    const fleet = await load();
+  async run({ operands, flags }, io, signal) {
+    const fleet = await loadFleet();
     if (!fleet) {
       io.err(
         `lathe: this needs the package ${fleetPackage}. Install it next to lathe: npm install --global ${fleetPackage}`,
       );
       return exitCodes.failure;
     }
-    const { cwd, home, env, out, err } = io;
-    const isInteractive = process.stderr.isTTY;
+    const [name, ...args] = operands;
     try {
-      return await fleet.runFleet(operands, { cwd, home, env, out, err, draw, isInteractive }, signal);
+      if (name === 'status') return await showStatus(fleet, args, io, signal);
+      if (name === 'watch') return await watch(fleet, args, io, signal);
+      if (name !== 'apply') return await fleet.runFleet(operands, ioFor(io), signal);
+      const { applyResults } = await import('../fleet/apply-results.js');
+      return await applyResults(await resultsOf(fleet, args, io, signal), { flags, io }, signal);
     } catch (error) {
       if (error instanceof Error && error.name === 'FleetUsageError') throw new UsageError(error.message);
       throw error;
@@ -31,18 +32,81 @@ export const command: Command = {
   },
 };
 
-async function load(): Promise<FleetPackage | undefined> {
-  try {
-    return await import(fleetPackage);
-  } catch (error) {
-    // Only its absence is expected; a broken installation is an error.
-    if (
-      error instanceof Error &&
-      'code' in error &&
-      error.code === 'ERR_MODULE_NOT_FOUND' &&
-      error.message.includes(fleetPackage)
-    )
-      return undefined;
-    throw error;
+function ioFor({ cwd, home, env, out, err }: Io) {
+  const line = new ProgressLine(process.stderr, { isTerminal: process.stderr.isTTY });
+  const progress = {
+    show: ({ asked, ...rest }: { total: number; done: number; now: number; failed: number; asked: number }) =>
+      line.show({ ...rest, running: 0, ...(asked > 0 && { note: `${asked} questions: lathe fleet answer` }) }),
+    end: () => line.end(),
+  };
+  return { cwd, home, env, out, err, progress };
+}
+
+async function showStatus(fleet: FleetPackage, args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
+  const { describeStatus } = await import('../fleet/describe-status.js');
+  const show = (status: FleetStatus) =>
+    io.out(args.includes('--json') ? JSON.stringify(status) : describeStatus(status));
+  await fleet.followStatus(
+    args.filter((arg) => arg !== '--json'),
+    ioFor(io),
+    show,
+    { isLive: false, signal },
+  );
+  return exitCodes.success;
+}
+
+/** In the terminal or, with `--port`, as a page. */
+async function watch(fleet: FleetPackage, args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
+  const { port, rest } = takePort(args);
+  const ended = new AbortController();
+  const how = { isLive: true, signal: AbortSignal.any([signal, ended.signal]) };
+  if (port === undefined) {
+    const { describeStatus } = await import('../fleet/describe-status.js');
+    let shown = '';
+    const show = (status: FleetStatus) => {
+      const text = describeStatus(status);
+      if (process.stdout.isTTY) process.stdout.write(`${clearScreen}${text}\n`);
+      else if (text !== shown) io.out(text);
+      shown = text;
+    };
+    await fleet.followStatus(rest, ioFor(io), show, how);
+    return exitCodes.success;
   }
+  const { serveStatus } = await import('../fleet/serve-status.js');
+  let latest = '{}';
+  const following = fleet.followStatus(rest, ioFor(io), (status) => (latest = JSON.stringify(status)), how);
+  const onListening = (address: string) => io.out(`lathe: the fleet is shown at ${address}`);
+  const serving = serveStatus(
+    { port, read: () => latest, onListening, log: (text) => io.err(`lathe: ${text}`) },
+    how.signal,
+  );
+  await Promise.race([following, serving]).finally(() => ended.abort());
+  await Promise.all([following, serving]);
+  return exitCodes.success;
+}
+
+function takePort(args: readonly string[]): { port: number | undefined; rest: string[] } {
+  const at = args.indexOf('--port');
+  if (at < 0) return { port: undefined, rest: [...args] };
+  const port = Number(args[at + 1]);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError('--port needs a number, 0 for any');
+  return { port, rest: args.toSpliced(at, 2) };
+}
+
+/** The results of the named tasks, or of all tasks of the run. */
+async function resultsOf(
+  fleet: FleetPackage,
+  args: readonly string[],
+  io: Io,
+  signal: AbortSignal,
+): Promise<TaskResult[]> {
+  const isFlag = (at: number) => args[at]?.startsWith('-') || args[at - 1]?.startsWith('-');
+  const ids = new Set(args.filter((_, at) => !isFlag(at)));
+  const lines: string[] = [];
+  const own = { ...ioFor(io), out: (line: string) => void lines.push(line) };
+  await fleet.runFleet(['results', ...args.filter((_, at) => isFlag(at))], own, signal);
+  const results = lines.map((line): TaskResult => JSON.parse(line));
+  const missing = [...ids].filter((id) => results.every((result) => result.id !== id));
+  if (missing.length > 0) throw new UsageError(`the run has no result of ${missing.join(', ')} yet`);
+  return ids.size === 0 ? results : results.filter(({ id }) => ids.has(id));
 }

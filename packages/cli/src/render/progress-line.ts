@@ -1,5 +1,8 @@
 import type { BatchProgress } from '@lathe/agent';
 
+/** How far many tasks are, and what a person should know. */
+type Progress = BatchProgress & { note?: string };
+
 interface Output {
   columns?: number;
   write(text: string): unknown;
@@ -22,7 +25,7 @@ export class ProgressLine {
     this.#isTerminal = isTerminal;
   }
 
-  show(progress: BatchProgress): void {
+  show(progress: Progress): void {
     const seconds = (performance.now() - this.#startedAt) / 1000;
     if (this.#isTerminal) {
       const text = progressText(progress, seconds).slice(0, (this.#output.columns ?? 80) - 1);
@@ -43,7 +46,7 @@ export class ProgressLine {
 }
 
 /** `[#####-------] 12/200 · 4 running · 1 failed · 2m 10s left`. */
-export function progressText({ total, done, now, failed, running }: BatchProgress, seconds: number): string {
+export function progressText({ total, done, now, failed, running, note }: Progress, seconds: number): string {
   const filled = Math.round((barWidth * done) / Math.max(1, total));
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] ${done}/${total}`;
   const left = total - done;
@@ -53,6 +56,7 @@ export function progressText({ total, done, now, failed, running }: BatchProgres
     ...(running > 0 ? [`${running} running`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(isKnown ? [`${duration((seconds / now) * left)} left`] : []),
+    ...(note === undefined ? [] : [note]),
   ];
   return parts.join(' · ');
 }

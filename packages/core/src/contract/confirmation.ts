@@ -34,12 +34,13 @@ interface ConfirmationBase {
 
 /** A person's answer. */
 export type Decision =
-  | { outcome: 'once'; choice?: string }
+  /** `by`: who decided, where it was not the person at this program. */
+  | { outcome: 'once'; choice?: string; by?: string }
   /** `isExact`: by the `exactRules`. */
   | { outcome: 'always'; scope: GrantScope; isExact?: true; choice?: string }
   /** The person rewrote the proposed text; the changed call is shown again before it runs. */
   | { outcome: 'modify'; content: string }
-  | { outcome: 'deny'; message?: string };
+  | { outcome: 'deny'; message?: string; by?: string };
 
 /** How long, and where, "always" holds. */
 export type GrantScope = 'session' | 'project' | 'user';

@@ -1,6 +1,5 @@
 import { homeDirectories, loadSettings, secretsOf } from '@lathe/core/host';
-import { openStore } from '../files/open-store.js';
-import type { Store } from '../files/store.js';
+import { openStore, type Store } from '../files/store.js';
 import { Keys } from '../job/keys.js';
 import { type Engine, openEngine } from '../queue/engine.js';
 import { type FleetIo, FleetUsageError } from './io.js';
@@ -14,14 +13,34 @@ export interface Fleet {
   secrets: readonly string[];
 }
 
-/** The queue is that of `--queue` or `LATHE_FLEET_QUEUE`, the store that of `--store` or `LATHE_FLEET_STORE`. */
-export async function openFleet(given: { queue?: string; store?: string }, io: FleetIo): Promise<Fleet> {
+/** Flags of every command that talks to the queue. */
+export const common = { queue: { type: 'string' }, store: { type: 'string' } } as const;
+
+/**
+ * Opens the fleet, acts and closes it. The queue is that of `--queue` or `LATHE_FLEET_QUEUE`, the store that of `--store`
+ * or `LATHE_FLEET_STORE`.
+ */
+export async function withFleet<T>(
+  given: { queue?: string; store?: string },
+  io: FleetIo,
+  act: (fleet: Fleet) => Promise<T>,
+): Promise<T> {
   const queue = given.queue ?? io.env['LATHE_FLEET_QUEUE'];
   if (!queue) throw new FleetUsageError('name the queue: --queue redis://host:6379, or set LATHE_FLEET_QUEUE');
   const { latheHome } = homeDirectories(io);
-  const engine = await openEngine(queue, (message) => io.err(`lathe: queue: ${message}`));
-  const store = await openStore(given.store ?? io.env['LATHE_FLEET_STORE'], engine.board, io.env);
   const { cwd: root, env, home } = io;
   const secrets = secretsOf(await loadSettings({ root, env, home, latheHome, isTrusted: false }));
-  return { engine, store, keys: Keys.open(latheHome), latheHome, secrets };
+  const engine = await openEngine(queue, (message) => io.err(`lathe: queue: ${message}`));
+  try {
+    const store = await openStore(given.store ?? env['LATHE_FLEET_STORE'], engine.board, env);
+    return await act({ engine, store, keys: Keys.open(latheHome), latheHome, secrets });
+  } finally {
+    await engine.close();
+  }
+}
+
+/** The run that a command is about. */
+export function runOf({ run }: { run?: string }): string {
+  if (run === undefined) throw new FleetUsageError('name the run: --run NAME (lathe fleet status lists them)');
+  return run;
 }

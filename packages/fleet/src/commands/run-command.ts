@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ResultsFile, readTasks, TaskFileError, type TaskLine, type TaskResult } from '@lathe/agent';
 import type { Store } from '../files/store.js';
 import { getObject } from '../files/store.js';
 import { newResults, openQuestions, type RunState } from '../follow.js';
-import type { JobResult } from '../job/job.js';
+import type { JobResult } from '../job/result.js';
 import { runNameOf, submit } from '../submit.js';
 import { choice, flagsOf, positive } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
-import { openFleet } from './open-fleet.js';
-import { Progress } from './progress.js';
+import { common, withFleet } from './open-fleet.js';
 
 const pollMs = 500;
 const dayMs = 24 * 3600_000;
@@ -17,8 +17,7 @@ const dayMs = 24 * 3600_000;
 /** `lathe fleet run tasks.jsonl`: submits the tasks and waits for their results. */
 export async function runCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const { values, positionals } = flagsOf(args, {
-    queue: { type: 'string' },
-    store: { type: 'string' },
+    ...common,
     out: { type: 'string' },
     run: { type: 'string' },
     team: { type: 'string' },
@@ -28,6 +27,9 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     days: { type: 'string' },
     'max-tokens': { type: 'string' },
     'max-cost': { type: 'string' },
+    flows: { type: 'boolean' },
+    deny: { type: 'string', multiple: true },
+    ask: { type: 'string', multiple: true },
     detach: { type: 'boolean' },
   });
   const [file, extra] = positionals;
@@ -36,39 +38,34 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
   const tasks = await readTasks(path).catch(asUsage);
   if (tasks.length === 0) throw new FleetUsageError('the task file has no tasks');
   const out = values.out === undefined ? undefined : await ResultsFile.open(resolve(io.cwd, values.out)).catch(asUsage);
-  const fleet = await openFleet(values, io);
-  try {
-    const run = values.run ?? runNameOf(readFileSync(path, 'utf8'));
-    const team = values.team ?? 'default';
-    const queue = fleet.engine.queue(team);
-    const limit = positive('--limit', values.limit);
+  const run = values.run ?? runNameOf(readFileSync(path, 'utf8'));
+  const team = values.team ?? 'default';
+  const limit = positive('--limit', values.limit);
+  const runTokens = positive('--max-tokens', values['max-tokens']);
+  const runCost = positive('--max-cost', values['max-cost']);
+  const days = positive('--days', values.days) ?? 7;
+  // A result is kept for a month: a job that lives longer could be put there again and run again.
+  if (days > 30) throw new FleetUsageError('--days must be at most 30');
+  const { deny = [], ask = [] } = values;
+  const settings = {
+    run,
+    team,
+    cwd: io.cwd,
+    questions: choice('--questions', values.questions, ['deny', 'park'] as const) ?? 'park',
+    priority: positive('--priority', values.priority) ?? 10,
+    validMs: days * dayMs,
+    budgets: { ...(runTokens && { runTokens }), ...(runCost && { runCost }) },
+    rules: { deny, ask },
+    ...(values.flows && { flows: true as const }),
+  };
+  return withFleet(values, io, async ({ engine, keys, store, secrets }) => {
+    const { board } = engine;
+    const queue = engine.queue(team);
     if (limit !== undefined) await queue.setGlobalConcurrency(limit);
-    const runTokens = positive('--max-tokens', values['max-tokens']);
-    const runCost = positive('--max-cost', values['max-cost']);
-    await submit(
-      tasks,
-      {
-        run,
-        team,
-        queue,
-        keys: fleet.keys,
-        store: fleet.store,
-        cwd: io.cwd,
-        secrets: fleet.secrets,
-        questions: choice('--questions', values.questions, ['deny', 'park'] as const) ?? 'park',
-        priority: positive('--priority', values.priority) ?? 10,
-        validMs: (positive('--days', values.days) ?? 7) * dayMs,
-        budgets: { ...(runTokens && { runTokens }), ...(runCost && { runCost }) },
-      },
-      signal,
-    );
+    await submit(tasks, { ...settings, board, queue, keys, store, secrets }, signal);
     io.err(`lathe: ${tasks.length} tasks are in the queue as run ${run}`);
-    if (values.detach) return 0;
-    const state: RunState = { board: fleet.engine.board, queue, keys: fleet.keys, run };
-    return await wait(state, tasks, { io, out, store: fleet.store }, signal);
-  } finally {
-    await fleet.engine.close();
-  }
+    return values.detach ? 0 : wait({ board, queue, keys, run }, tasks, { io, out, store }, signal);
+  });
 }
 
 async function wait(
@@ -80,30 +77,28 @@ async function wait(
   const ids = tasks.map(({ id }) => id);
   // What an earlier call has written is not written again.
   const known = new Set(ids.filter((id) => out?.statuses.has(id)));
-  const progress = new Progress(ids.length, io);
+  const before = known.size;
   let failed = 0;
-  while (known.size < ids.length) {
-    for (const result of await newResults(state, ids, known)) {
-      known.add(result.id);
-      if (result.status !== 'success') failed += 1;
-      const line = await asLine(result, store);
-      if (out === undefined) io.out(JSON.stringify(line));
-      else await out.add(line);
+  try {
+    while (known.size < ids.length && !signal.aborted) {
+      for (const result of await newResults(state, ids, known)) {
+        known.add(result.id);
+        if (result.status !== 'success') failed += 1;
+        const line = await asLine(result, store);
+        if (out === undefined) io.out(JSON.stringify(line));
+        else await out.add(line);
+      }
+      const asked = (await openQuestions(state)).filter(({ run }) => run === state.run).length;
+      io.progress.show({ total: ids.length, done: known.size, now: known.size - before, failed, asked });
+      if (known.size < ids.length) await pause(pollMs, undefined, { signal }).catch(() => undefined);
     }
-    const questions = (await openQuestions(state.board)).filter(({ run }) => run === state.run).length;
-    progress.show(known.size, questions);
-    if (known.size === ids.length) break;
-    if (signal.aborted) {
-      progress.end();
-      io.err(
-        `lathe: the tasks go on without this program. See them again with the same command, or: lathe fleet cancel --run ${state.run}`,
-      );
-      return 130;
-    }
-    await new Promise((done) => setTimeout(done, pollMs));
+  } finally {
+    io.progress.end();
   }
-  progress.end();
-  return failed > 0 ? 1 : 0;
+  if (!signal.aborted) return failed > 0 ? 1 : 0;
+  io.err('lathe: the tasks go on without this program. The same command shows them again.');
+  io.err(`lathe: to end them: lathe fleet cancel --run ${state.run}`);
+  return 130;
 }
 
 /** The patch itself stands in the line, as in a batch on one machine. */

@@ -7,8 +7,6 @@ type FleetCommand = (args: readonly string[], io: FleetIo, signal: AbortSignal) 
 const commands: Record<string, () => Promise<FleetCommand>> = {
   worker: async () => (await import('./worker-command.js')).workerCommand,
   run: async () => (await import('./run-command.js')).runCommand,
-  status: async () => (await import('./status-commands.js')).statusCommand,
-  watch: async () => (await import('./status-commands.js')).watchCommand,
   cancel: async () => (await import('./other-commands.js')).cancelCommand,
   answer: async () => (await import('./other-commands.js')).answerCommand,
   results: async () => (await import('./other-commands.js')).resultsCommand,

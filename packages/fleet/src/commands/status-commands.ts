@@ -1,72 +1,70 @@
-import { visibleText } from '@lathe/core/host';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openQuestions } from '../follow.js';
+import type { Job } from '../job/job.js';
 import { flagsOf } from './flags.js';
 import type { FleetIo } from './io.js';
-import type { Fleet } from './open-fleet.js';
-import { common, withFleet } from './other-commands.js';
+import { common, type Fleet, withFleet } from './open-fleet.js';
 
-/** A worker that has not been seen for this long is shown as gone. */
-const goneMs = 30_000;
 const refreshMs = 1_000;
-const clearScreen = '\u001b[H\u001b[2J';
+/** A worker that has not been seen for this long is left out. */
+const forgottenMs = 3600_000;
+const maxRuns = 10;
+const maxFailed = 50;
+const states = ['waiting', 'prioritized', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 
-/** `lathe fleet status`: counts, workers, open questions and failed jobs. */
-export function statusCommand(args: readonly string[], io: FleetIo): Promise<number> {
-  const { values } = flagsOf(args, { ...common, json: { type: 'boolean' } });
-  return withFleet(values, io, async (fleet) => {
-    const status = await readStatus(fleet, values.team ?? 'default');
-    io.out(values.json ? JSON.stringify(status) : describe(status));
-    return 0;
-  });
-}
+export type FleetStatus = Awaited<ReturnType<typeof readStatus>> & { perMinute?: number };
 
-/** `lathe fleet watch`: the status again and again, until it is interrupted. */
-export function watchCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
-  const { values } = flagsOf(args, common);
+/** Calls `show` with the state of a team's queue; with `isLive` again and again until `signal` aborts. */
+export function followStatus(
+  args: readonly string[],
+  io: FleetIo,
+  show: (status: FleetStatus) => void,
+  { isLive, signal }: { isLive: boolean; signal: AbortSignal },
+): Promise<void> {
+  const { values } = flagsOf(args, { ...common, team: { type: 'string' } });
   return withFleet(values, io, async (fleet) => {
     const startedAt = performance.now();
-    const first = await readStatus(fleet, values.team ?? 'default');
-    let shown = '';
-    while (!signal.aborted) {
+    let first: number | undefined;
+    do {
       const status = await readStatus(fleet, values.team ?? 'default');
+      const ended = status.jobs['completed'] ?? 0;
       const minutes = (performance.now() - startedAt) / 60_000;
-      const pace = (((status.jobs['completed'] ?? 0) - (first.jobs['completed'] ?? 0)) / minutes).toFixed(1);
-      const text = `${describe(status)}\n${pace} tasks per minute since ${Math.ceil(minutes)} min`;
-      if (io.isInteractive) io.draw(`${clearScreen}${text}\n`);
-      else if (text !== shown) io.out(text);
-      shown = text;
-      await new Promise((done) => setTimeout(done, refreshMs));
-    }
-    return 0;
+      show({ ...status, ...(first !== undefined && { perMinute: (ended - first) / minutes }) });
+      first ??= ended;
+      if (isLive) await pause(refreshMs, undefined, { signal }).catch(() => undefined);
+    } while (isLive && !signal.aborted);
   });
 }
 
-type Status = Awaited<ReturnType<typeof readStatus>>;
-
-async function readStatus({ engine }: Fleet, team: string) {
+async function readStatus({ engine, keys }: Fleet, team: string) {
   const { board } = engine;
   const queue = engine.queue(team);
-  const jobs = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed');
-  const names = await board.fields('workers');
-  const workers = await Promise.all(names.map(async (name) => ({ name, ...parse(await board.get('workers', name)) })));
-  const questions = await openQuestions(board);
-  const failed = (await queue.getJobs(['failed'], 0, 19)).map(({ id, failedReason }) => ({ id, reason: failedReason }));
-  return { jobs, workers, questions, failed };
-}
-
-function describe({ jobs, workers, questions, failed }: Status): string {
-  const waiting = (jobs['waiting'] ?? 0) + (jobs['prioritized'] ?? 0);
-  const { active, delayed, completed, failed: given } = jobs;
-  const lines = [`${waiting} waiting, ${active} running, ${delayed} parked, ${completed} ended, ${given} failed`];
-  for (const { name, seen, running, jobs: places } of workers) {
-    const state = Date.now() - seen > goneMs ? 'not seen for a while' : `${running} of ${places} places in use`;
-    lines.push(`worker ${name}: ${state}`);
-  }
-  for (const { id, tool, digest } of questions) lines.push(`question ${digest.slice(0, 12)} of ${id}: ${tool}`);
-  for (const { id, reason } of failed) lines.push(`failed ${id}: ${reason}`);
-  return lines.map((line) => visibleText(line)).join('\n');
-}
-
-function parse(text: string | undefined): { seen: number; running: number; jobs: number } {
-  return { seen: 0, running: 0, jobs: 0, ...(text === undefined ? {} : JSON.parse(text)) };
+  const read = async <T>(group: string): Promise<(T & { name: string })[]> => {
+    const names = await board.fields(group);
+    const stored = await Promise.all(names.map((name) => board.get(group, name)));
+    return names.flatMap((name, at) => (stored[at] === undefined ? [] : [{ name, ...JSON.parse(stored[at]) }]));
+  };
+  const workers = await read<{ seen: number; running: number; jobs: number; teams: string[] }>('workers');
+  const runs = await read<{ team: string; total: number; at: number }>('runs');
+  const latest = runs.filter((run) => run.team === team).sort((a, b) => b.at - a.at);
+  const spent = async (run: string, what: string) => Number((await board.get(`spent/${run}`, what)) ?? 0);
+  return {
+    jobs: await queue.getJobCounts(...states),
+    workers: workers.filter(({ seen, teams }) => teams.includes(team) && Date.now() - seen < forgottenMs),
+    runs: await Promise.all(
+      latest.slice(0, maxRuns).map(async ({ name, total }) => ({
+        name,
+        total,
+        ended: (await board.fields(`results/${name}`)).length,
+        failed: await spent(name, 'failed'),
+        tokens: await spent(name, 'tokens'),
+        cents: await spent(name, 'cost'),
+      })),
+    ),
+    questions: (await openQuestions({ board, keys })).filter((question) => question.team === team),
+    failed: (await queue.getJobs(['failed'], 0, maxFailed - 1)).map(({ id, data, failedReason }) => {
+      const job = keys.read<Job>('job', JSON.stringify(data))?.value;
+      return { key: id, run: job?.run, id: job?.id, reason: failedReason };
+    }),
+  };
 }

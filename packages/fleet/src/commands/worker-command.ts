@@ -1,18 +1,21 @@
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ApprovalMode } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
+import { FileLocks, LatheHome } from '@lathe/core/tools';
 import { FleetWorker } from '../worker.js';
 import { choice, flagsOf, positive } from './flags.js';
 import type { FleetIo } from './io.js';
-import { openFleet } from './open-fleet.js';
+import { common, withFleet } from './open-fleet.js';
 
 const secondMs = 1_000;
+const maxWorkers = 100;
 
 /** `lathe fleet worker`: runs jobs until it is interrupted. */
 export async function workerCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const { values } = flagsOf(args, {
-    queue: { type: 'string' },
-    store: { type: 'string' },
+    ...common,
     jobs: { type: 'string' },
     team: { type: 'string', multiple: true },
     'max-mode': { type: 'string' },
@@ -21,35 +24,53 @@ export async function workerCommand(args: readonly string[], io: FleetIo, signal
     directory: { type: 'string' },
     lock: { type: 'string' },
   });
-  const { engine, store, keys, latheHome } = await openFleet(values, io);
   const teams = values.team ?? ['default'];
-  const worker = new FleetWorker({
-    engine,
-    store,
-    keys,
-    latheHome,
+  const maxMode = choice<ApprovalMode>('--max-mode', values['max-mode'], ['plan', 'default', 'auto-edit', 'yolo']);
+  const settings = {
     teams,
     home: io.home,
     env: io.env,
-    // Not in ~/.lathe, which no tool may change.
-    root: resolve(io.cwd, values.directory ?? join(io.home, '.local/state/lathe-fleet')),
     jobs: positive('--jobs', values.jobs) ?? availableParallelism(),
-    maxMode:
-      choice<ApprovalMode>('--max-mode', values['max-mode'], ['plan', 'default', 'auto-edit', 'yolo']) ?? 'auto-edit',
+    maxMode: maxMode ?? 'auto-edit',
     sandbox: choice('--sandbox', values.sandbox, ['required', 'auto', 'off'] as const) ?? 'required',
     lockMs: (positive('--lock', values.lock) ?? 30) * secondMs,
     answerWaitMs: (positive('--answer-wait', values['answer-wait']) ?? 60) * secondMs,
-    log: (message) => io.err(`lathe: ${message}`),
-  });
-  try {
-    await worker.start();
-    io.err(
-      `lathe: worker ${worker.name} takes jobs of ${teams.join(', ')}. Ctrl+C ends it; others take over its jobs.`,
-    );
-    await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
-  } finally {
-    await worker.close();
-    await engine.close();
+    log: (message: string) => io.err(visibleText(`lathe: ${message}`)),
+  };
+  // Not in ~/.lathe, which no tool may change.
+  const place = resolve(io.cwd, values.directory ?? join(io.home, '.local/state/lathe-fleet'));
+  return withFleet(values, io, ({ engine, store, keys, latheHome }) =>
+    inOwnDirectory(place, latheHome, signal, async (root) => {
+      const worker = new FleetWorker({ ...settings, engine, store, keys, latheHome, root });
+      await worker.start();
+      io.err(
+        `lathe: worker ${worker.name} takes jobs of ${teams.join(', ')}. Ctrl+C ends it; others take over its jobs.`,
+      );
+      if (!signal.aborted) await once(signal, 'abort');
+      await worker.close();
+      return 0;
+    }),
+  );
+}
+
+/** Several workers on one machine have a directory each, so that none touches the files of another. */
+async function inOwnDirectory<T>(
+  place: string,
+  latheHome: string,
+  signal: AbortSignal,
+  act: (root: string) => Promise<T>,
+) {
+  const locks = new FileLocks(new LatheHome(latheHome), { patienceMs: 100 });
+  for (let number = 1; ; number++) {
+    let isHeld = false;
+    const root = join(place, String(number));
+    try {
+      return await locks.hold(root, signal, () => {
+        isHeld = true;
+        return act(root);
+      });
+    } catch (error) {
+      if (isHeld || signal.aborted || number === maxWorkers) throw error;
+    }
   }
-  return 0;
 }

@@ -17,9 +17,9 @@ export class BoardStore implements Store {
         `${Math.ceil(bytes.length / (1 << 20))} MB are too much for the server of the queue (at most ${maxBytes >> 20} MB): ` +
           'use --store with a shared directory or s3://bucket',
       );
-    const { directory, name } = split(key);
+    const slash = key.lastIndexOf('/');
     await this.#board.set(`store/${key}`, 'data', Buffer.from(bytes).toString('base64'));
-    await this.#board.set(`names/${directory}`, name, '1');
+    await this.#board.set(`names/${key.slice(0, slash)}`, key.slice(slash + 1), '1');
   }
 
   async get(key: string): Promise<Buffer | undefined> {
@@ -30,9 +30,4 @@ export class BoardStore implements Store {
   async list(prefix: string): Promise<string[]> {
     return this.#board.fields(`names/${prefix.replace(/\/$/, '')}`);
   }
-}
-
-function split(key: string): { directory: string; name: string } {
-  const slash = key.lastIndexOf('/');
-  return { directory: key.slice(0, slash), name: key.slice(slash + 1) };
 }

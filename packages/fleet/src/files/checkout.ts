@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JobBase } from '../job/job.js';
-import { git, gitLine } from './git.js';
+import type { Job, JobBase } from '../job/job.js';
+import { diffFlags, git, gitLine } from './git.js';
 import { getObject, type Store } from './store.js';
 
 /** The directory in which one task works. */
 export interface Checkout {
   readonly directory: string;
-  /** What the task has changed so far, as a patch on its base. */
+  /** What the task has changed so far, as a patch on what it was given. */
   changes(signal: AbortSignal): Promise<{ patch: Buffer; files: string[] }>;
-  /** Puts back what an earlier attempt had changed. */
   apply(patch: Uint8Array, signal: AbortSignal): Promise<void>;
   remove(): Promise<void>;
 }
@@ -21,12 +20,14 @@ export interface CheckoutOptions {
   root: string;
   /** Names the directory. */
   name: string;
-  base: JobBase | undefined;
   store: Store;
+  job: Pick<Job, 'base' | 'patches'>;
 }
 
 /** Addresses that reach another machine. Local paths would let a task read any repository of the worker. */
 const remoteShape = /^(?:https?:\/\/|ssh:\/\/|git:\/\/|[\w.-]+@[\w.-]+:)[^\s]+$/;
+const directoryShape = /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))/;
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** Git locks a repository while it adds a worktree, so that two tasks would get in each other's way. */
 const mirrorQueues = new Map<string, Promise<unknown>>();
@@ -42,84 +43,88 @@ function oneAtATime<T>(mirror: string, act: () => Promise<T>): Promise<T> {
 
 /** Makes the directory of a task: a worktree of the mirror of its repository, or an empty one. */
 export async function checkOut(options: CheckoutOptions, signal: AbortSignal): Promise<Checkout> {
-  const { root, name, base, store } = options;
+  const { root, name, store, job } = options;
+  const { base, patches = [] } = job;
   const place = join(root, 'jobs', name);
-  const directory = join(place, 'work');
-  await rm(place, { recursive: true, force: true });
-  await mkdir(place, { recursive: true, mode: 0o700 });
+  const top = join(place, 'work');
   const mirror = base && mirrorOf(root, base);
-  if (!base || mirror === undefined) {
-    await mkdir(directory);
-    await git(['init', '--quiet', '--bare', join(place, 'git')], { cwd: place, signal });
-  } else {
-    await oneAtATime(mirror, async () => {
-      await fillMirror(mirror, base, store, signal);
-      await git(['worktree', 'prune'], { cwd: mirror, signal });
-      await git(['worktree', 'add', '--quiet', '--force', '--detach', directory, base.commit], { cwd: mirror, signal });
-    });
-  }
-  const location = mirror === undefined ? [`--git-dir=${join(place, 'git')}`, `--work-tree=${directory}`] : [];
-  const run = (args: readonly string[], env: Record<string, string> = {}, input?: Uint8Array) =>
-    git([...location, ...args], { cwd: directory, signal, env, ...(input && { input }) });
-  if (base?.patch !== undefined) await run(['apply', '--binary'], {}, await getObject(store, base.patch));
+  await rm(place, { recursive: true, force: true });
+  await mkdir(top, { recursive: true, mode: 0o700 });
+  const gitDirectory = base && mirror ? await addWorktree(mirror, base, top, store, signal) : join(place, 'git');
   const index = join(place, 'index');
-  const tree = async (file: string) => {
-    await run(['add', '--all', '.'], { GIT_INDEX_FILE: file });
-    return (await run(['write-tree'], { GIT_INDEX_FILE: file })).toString('utf8').trim();
+  if (mirror !== undefined) await copyFile(join(gitDirectory, 'index'), index);
+  // The task can write its `.git`, so git is told where the real one is.
+  const run = async (args: readonly string[], own: AbortSignal, more: { file?: string; input?: Uint8Array } = {}) => {
+    if (!existsSync(gitDirectory)) await git(['init', '--quiet', '--bare', gitDirectory], { cwd: place, signal: own });
+    const { file, input } = more;
+    const env = file === undefined ? {} : { GIT_INDEX_FILE: file };
+    const where = [`--git-dir=${gitDirectory}`, `--work-tree=${top}`];
+    return git([...where, ...args], { cwd: top, signal: own, env, ...(input && { input }) });
   };
-  const before = await tree(index);
+  const tree = async (file: string, own: AbortSignal) => {
+    await run(['add', '--all', '.'], own, { file });
+    return (await run(['write-tree'], own, { file })).toString('utf8').trim();
+  };
+  const apply = async (input: Uint8Array, own: AbortSignal) =>
+    void (await run(['apply', '--binary', '--whitespace=nowarn'], own, { input }));
+  for (const patch of patches) await apply(await getObject(store, patch), signal);
+  const before = patches.length > 0 ? await tree(index, signal) : (base?.commit ?? emptyTree);
+  const directory = join(top, base?.directory ?? '');
+  await mkdir(directory, { recursive: true });
   return {
     directory,
-    async changes() {
+    apply,
+    async changes(own) {
+      const nothing = { patch: Buffer.alloc(0), files: [] };
+      if (before === emptyTree && (await readdir(top)).length === 0) return nothing;
       const copy = join(place, 'index-now');
-      await copyFile(index, copy);
-      const after = await tree(copy);
-      if (after === before) return { patch: Buffer.alloc(0), files: [] };
-      const patch = await run([
-        'diff',
-        '--binary',
-        '--full-index',
-        '--no-renames',
-        '--no-ext-diff',
-        '--no-textconv',
-        before,
-        after,
-      ]);
-      const names = await run(['diff', '--name-only', '-z', '--no-renames', before, after]);
+      if (existsSync(index)) await copyFile(index, copy);
+      const after = await tree(copy, own);
+      const patch = await run(['diff', ...diffFlags, before, after], own);
+      if (patch.length === 0) return nothing;
+      const names = await run(['diff', '--name-only', '-z', '--no-renames', before, after], own);
       return { patch, files: names.toString('utf8').split('\0').filter(Boolean) };
     },
-    apply: async (patch) => void (await run(['apply', '--binary', '--whitespace=nowarn'], {}, patch)),
     async remove() {
       await rm(place, { recursive: true, force: true });
+      if (mirror === undefined) return;
       // Not with the signal of the task: it may have been aborted.
-      const prune = { cwd: mirror ?? root, signal: new AbortController().signal };
-      if (mirror !== undefined)
-        await oneAtATime(mirror, () => git(['worktree', 'prune'], prune)).catch(() => undefined);
+      const prune = { cwd: mirror, signal: new AbortController().signal };
+      await oneAtATime(mirror, () => git(['worktree', 'prune'], prune)).catch(() => undefined);
     },
   };
 }
 
 /** The bare copy of a repository on this worker. */
-function mirrorOf(root: string, { remote, commit, bundle }: JobBase): string {
+function mirrorOf(root: string, { remote, commit, bundle, directory = '' }: JobBase): string {
   if (!/^[0-9a-f]{40,64}$/.test(commit)) throw new Error(`${JSON.stringify(commit)} is not a commit`);
+  if (!directoryShape.test(directory)) throw new Error(`${JSON.stringify(directory)} is outside the repository`);
   if (remote !== undefined && !remoteShape.test(remote))
     throw new Error(`the repository must be an https or ssh address, not ${JSON.stringify(remote)}`);
-  const key = createHash('sha256')
-    .update(remote ?? `bundle ${bundle}`)
-    .digest('hex')
-    .slice(0, 32);
-  return join(root, 'mirrors', key);
+  const key = createHash('sha256').update(remote ?? `bundle ${bundle}`);
+  return join(root, 'mirrors', key.digest('hex').slice(0, 32));
+}
+
+/** Returns the directory that git keeps about the worktree. */
+function addWorktree(mirror: string, base: JobBase, top: string, store: Store, signal: AbortSignal): Promise<string> {
+  return oneAtATime(mirror, async () => {
+    await fillMirror(mirror, base, store, signal);
+    await git(['worktree', 'prune'], { cwd: mirror, signal });
+    await git(['worktree', 'add', '--quiet', '--force', '--detach', top, base.commit], { cwd: mirror, signal });
+    return gitLine(['rev-parse', '--absolute-git-dir'], { cwd: top, signal });
+  });
 }
 
 /** Gets the commit, unless it is there already. */
 async function fillMirror(mirror: string, base: JobBase, store: Store, signal: AbortSignal): Promise<void> {
   const { remote, commit, bundle } = base;
+  const options = { cwd: mirror, signal };
   if (!existsSync(join(mirror, 'HEAD'))) {
     await mkdir(mirror, { recursive: true, mode: 0o700 });
-    await git(['init', '--quiet', '--bare', '.'], { cwd: mirror, signal });
+    await git(['init', '--quiet', '--bare', '.'], options);
   }
   const has = () =>
-    gitLine(['cat-file', '-t', commit], { cwd: mirror, signal }).then(
+    gitLine(['cat-file', '-t', commit], options).then(
       (type) => type === 'commit',
       () => false,
     );
@@ -128,12 +133,12 @@ async function fillMirror(mirror: string, base: JobBase, store: Store, signal: A
     const file = join(mirror, `${bundle}.bundle`);
     await writeFile(file, await getObject(store, bundle), { mode: 0o600 });
     try {
-      await git(['bundle', 'unbundle', file], { cwd: mirror, signal });
+      await git(['bundle', 'unbundle', file], options);
     } finally {
       await rm(file, { force: true });
     }
   } else if (remote !== undefined) {
-    const fetch = (what: string) => git(['fetch', '--quiet', '--no-tags', '--', remote, what], { cwd: mirror, signal });
+    const fetch = (what: string) => git(['fetch', '--quiet', '--no-tags', '--', remote, what], options);
     // Not every server gives out single commits; then all branches are fetched.
     await fetch(commit).catch(() => fetch('+refs/heads/*:refs/heads/*'));
   }

@@ -6,7 +6,6 @@ export interface GitOptions {
   input?: Uint8Array;
   /** In addition to the environment of the process. */
   env?: Record<string, string>;
-  maxBytes?: number;
 }
 
 /** A repository of somebody else must not run anything while we look at it. */
@@ -22,26 +21,28 @@ const safely = [
   'user.email=lathe@localhost',
 ].flatMap((setting) => ['-c', setting]);
 
+/** A patch that `git apply` takes, whatever the settings of a person are. */
+export const diffFlags = ['--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv'];
 const maxOutput = 256 << 20;
 const timeoutMs = 10 * 60_000;
 
 /** Runs git to its end and returns its stdout. Throws with the last line of its stderr. */
 export async function git(args: readonly string[], options: GitOptions): Promise<Buffer> {
-  const { cwd, input, env, maxBytes = maxOutput } = options;
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
+  const { cwd, input, env, signal } = options;
   signal.throwIfAborted();
   const child = spawn('git', [...safely, ...args], {
     cwd,
     env: { ...process.env, GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C', ...env },
     stdio: 'pipe',
     signal,
+    timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
   const output: Buffer[] = [];
   let bytes = 0;
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= maxBytes) output.push(chunk);
+    if (bytes <= maxOutput) output.push(chunk);
     else child.kill('SIGKILL');
   });
   let complaint = '';
@@ -53,10 +54,10 @@ export async function git(args: readonly string[], options: GitOptions): Promise
     child.once('error', reject);
     child.once('close', resolve);
   });
-  options.signal.throwIfAborted();
+  signal.throwIfAborted();
   if (code === 0) return Buffer.concat(output);
   const name = args.find((arg) => !arg.startsWith('-')) ?? '';
-  if (bytes > maxBytes) throw new Error(`git ${name} printed more than ${maxBytes >> 20} MB`);
+  if (bytes > maxOutput) throw new Error(`git ${name} printed more than ${maxOutput >> 20} MB`);
   throw new Error(`git ${name} failed: ${complaint.trim().split('\n').at(-1) || `exit code ${code}`}`);
 }
 

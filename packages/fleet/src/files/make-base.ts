@@ -1,23 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import type { JobBase } from '../job/job.js';
-import { git, gitLine } from './git.js';
+import { join, relative, resolve } from 'node:path';
+import type { Job } from '../job/job.js';
+import { diffFlags, git, gitLine } from './git.js';
 import { putObject, type Store } from './store.js';
+
+const snapshotDate = '2000-01-01T00:00:00Z';
 
 /**
  * What a worker needs to get the files of `directory` as they are now: the pushed commit and a patch, or a snapshot when
- * the commit is only here. Undefined outside a repository. The repository itself is not changed.
+ * the commit is only here. Nothing outside a repository. The repository itself is not changed.
  */
-export async function makeBase(directory: string, store: Store, signal: AbortSignal): Promise<JobBase | undefined> {
+export async function makeBase(
+  directory: string,
+  store: Store,
+  signal: AbortSignal,
+): Promise<Pick<Job, 'base' | 'patches'>> {
   const options = { cwd: directory, signal };
-  const root = await gitLine(['rev-parse', '--show-toplevel'], options).catch(() => undefined);
-  if (root === undefined) return undefined;
-  const head = await gitLine(['rev-parse', '--verify', 'HEAD^{commit}'], options).catch(() => undefined);
-  const remote = await gitLine(['remote', 'get-url', 'origin'], options).catch(() => undefined);
+  const line = (...args: string[]) => gitLine(args, options).catch(() => undefined);
+  const root = await line('rev-parse', '--show-toplevel');
+  if (root === undefined) return {};
+  const place = relative(root, await realpath(directory));
+  const inside = place === '' ? {} : { directory: place };
+  const head = await line('rev-parse', '--verify', 'HEAD^{commit}');
+  const remote = withoutPassword(await line('remote', 'get-url', 'origin'));
   const scratch = await mkdtemp(join(tmpdir(), 'lathe-fleet-'));
   try {
-    const objects = resolve(root, await gitLine(['rev-parse', '--git-path', 'objects'], { ...options, cwd: root }));
+    const objects = resolve(root, await gitLine(['rev-parse', '--git-path', 'objects'], { cwd: root, signal }));
     // New objects go to a directory of our own.
     const env = {
       GIT_INDEX_FILE: join(scratch, 'index'),
@@ -29,33 +38,29 @@ export async function makeBase(directory: string, store: Store, signal: AbortSig
     if (head !== undefined) await git(['read-tree', head], here);
     await git(['add', '--all', '.'], here);
     const tree = await gitLine(['write-tree'], here);
-    const isPushed =
-      remote !== undefined &&
-      head !== undefined &&
-      isRemote(remote) &&
-      (await gitLine(['branch', '--remotes', '--contains', head], options)) !== '';
-    if (isPushed) {
-      const patch = await git(
-        ['diff', '--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', head, tree],
-        here,
-      );
-      return { remote, commit: head, ...(patch.length > 0 && { patch: await putObject(store, patch) }) };
+    if (remote !== undefined && head !== undefined && (await line('branch', '--remotes', '--contains', head))) {
+      const patch = await git(['diff', ...diffFlags, head, tree], here);
+      const base = { remote, commit: head, ...inside };
+      return { base, ...(patch.length > 0 && { patches: [await putObject(store, patch)] }) };
     }
-    const commit = await gitLine(['commit-tree', '-m', 'Snapshot', tree], here);
-    await git(['update-ref', 'refs/heads/snapshot', commit], {
-      ...here,
-      cwd: scratch,
-      env: { ...env, GIT_DIR: scratch },
-    });
-    const bundle = await git(['bundle', 'create', '--quiet', '-', 'refs/heads/snapshot'], {
-      ...here,
-      cwd: scratch,
-      env: { ...env, GIT_DIR: scratch },
-    });
-    return { commit, bundle: await putObject(store, bundle) };
+    // The same files give the same snapshot.
+    const dates = { GIT_AUTHOR_DATE: snapshotDate, GIT_COMMITTER_DATE: snapshotDate };
+    const commit = await gitLine(['commit-tree', '-m', 'Snapshot', tree], { ...here, env: { ...env, ...dates } });
+    const there = { cwd: scratch, signal, env: { ...env, GIT_DIR: scratch } };
+    await git(['update-ref', 'refs/heads/snapshot', commit], there);
+    const bundle = await git(['bundle', 'create', '--quiet', '-', 'refs/heads/snapshot'], there);
+    return { base: { commit, bundle: await putObject(store, bundle), ...inside } };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-const isRemote = (address: string): boolean => /^(?:https?|ssh|git):\/\/|^[\w.-]+@[\w.-]+:/.test(address);
+/** The address that a worker can use with credentials of its own; undefined for a place on this machine. */
+function withoutPassword(address: string | undefined): string | undefined {
+  if (address === undefined || /^[\w.-]+@[\w.-]+:/.test(address)) return address;
+  if (!/^(?:https?|ssh|git):\/\//.test(address)) return undefined;
+  const url = new URL(address);
+  url.password = '';
+  if (url.protocol !== 'ssh:') url.username = '';
+  return url.href;
+}

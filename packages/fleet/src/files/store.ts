@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Board } from '../queue/board.js';
 
 /** Keeps what is too large for the queue: patches, snapshots, transcripts. */
 export interface Store {
@@ -22,4 +23,15 @@ export async function getObject(store: Store, hash: string): Promise<Buffer> {
   if (!bytes) throw new Error(`the store has no object ${hash}`);
   if (createHash('sha256').update(bytes).digest('hex') !== hash) throw new Error(`the object ${hash} is damaged`);
   return bytes;
+}
+
+/** Opens `s3://bucket/prefix`, a directory, or without a place the server of the queue itself. */
+export async function openStore(
+  place: string | undefined,
+  board: Board,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Store> {
+  if (place === undefined) return new (await import('./board-store.js')).BoardStore(board);
+  if (place.startsWith('s3://')) return (await import('./s3-store.js')).openS3Store(place, env);
+  return new (await import('./directory-store.js')).DirectoryStore(place);
 }

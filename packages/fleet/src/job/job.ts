@@ -11,10 +11,10 @@ const base = Type.Object(
   {
     remote: Type.Optional(Type.String({ maxLength: 2_000 })),
     commit: Type.String({ minLength: 40, maxLength: 64 }),
-    /** The object that holds what was not committed, as a patch. */
-    patch: Type.Optional(hash),
     /** The object that holds the commit as a git bundle, when no remote has it. */
     bundle: Type.Optional(hash),
+    /** Where in the repository to work. */
+    directory: Type.Optional(Type.String({ maxLength: 2_000 })),
   },
   { additionalProperties: false },
 );
@@ -49,11 +49,16 @@ const jobSchema = Type.Object(
       ),
     ),
     base: Type.Optional(base),
+    /** Objects that hold patches on the base, in this order: what was not committed, what a parent had changed. */
+    patches: Type.Optional(Type.Array(hash, { maxItems: 10 })),
+    /** Subagents become jobs of their own. */
+    flows: Type.Optional(Type.Literal(true)),
+    /** The id of the task whose subagent this is. */
+    parent: Type.Optional(shortText),
     /** What happens to a question that nobody answers in time. */
     questions: Type.Union([Type.Literal('deny'), Type.Literal('park')]),
     /** Milliseconds since 1970. */
     expires: Type.Number(),
-    trace: Type.Optional(shortText),
   },
   { additionalProperties: false },
 );
@@ -61,24 +66,6 @@ const jobSchema = Type.Object(
 /** One task of the agent, as it travels. */
 export type Job = Static<typeof jobSchema>;
 export type JobBase = Static<typeof base>;
-
-/** What became of a task. */
-export interface JobResult {
-  id: string;
-  run: string;
-  status: 'success' | 'error' | 'cancelled';
-  /** The answer, or what went wrong. */
-  result: string;
-  /** The object that holds the changes. */
-  patch?: string;
-  files?: readonly string[];
-  usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number; reasoningTokens: number };
-  /** In cents; missing when a price is not known. */
-  cost?: number;
-  sessionId?: string;
-  worker?: string;
-  durationMs: number;
-}
 
 /** Throws when `value` is not a job. */
 export function checkJob(value: unknown): Job {
@@ -95,5 +82,3 @@ export function jobKey({ run, id }: Pick<Job, 'run' | 'id'>): string {
     .digest('hex')
     .slice(0, 40);
 }
-
-export const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };

@@ -5,7 +5,7 @@ import { makeDirectory } from '@lathe/core/host';
 
 /** A message in the queue with the signature of who put it there. `kind` keeps one from standing in for another. */
 export interface Sealed {
-  kind: 'job' | 'answer' | 'result';
+  kind: 'job' | 'question' | 'answer' | 'session' | 'result';
   body: string;
   /** The public key of the signer. */
   key: string;
@@ -79,6 +79,16 @@ export class Keys {
     if (!verify(null, bytes, importPublic(sealed.key), Buffer.from(sealed.signature, 'base64')))
       throw new Error(`the signature of the ${kind} is wrong`);
     return { value: JSON.parse(sealed.body), by };
+  }
+
+  /** As `open`, for stored text; undefined for what nobody trusted has signed. Whoever signed it is trusted with its shape. */
+  read<T>(kind: Sealed['kind'], stored: string | undefined): { value: T; by: string } | undefined {
+    try {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as said above
+      return stored === undefined ? undefined : (this.open(kind, JSON.parse(stored)) as { value: T; by: string });
+    } catch {
+      return undefined;
+    }
   }
 
   get #trustedPath(): string {

@@ -1,16 +1,17 @@
-import type { Queue, Job as QueuedJob, Worker } from 'bullmq';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JobsOptions, Queue, Job as QueuedJob } from 'bullmq';
 import type { Sealed } from '../job/keys.js';
-import type { Board } from './board.js';
+import { type Board, retentionSeconds } from './board.js';
 
 /** What the queue carries: nothing but signed jobs. A finished one says where its result is. */
 export type FleetQueue = Pick<
   Queue<Sealed, string>,
-  'add' | 'addBulk' | 'getJob' | 'getJobs' | 'getJobCounts' | 'setGlobalConcurrency' | 'getGlobalConcurrency'
+  'add' | 'addBulk' | 'getJob' | 'getJobs' | 'getJobCounts' | 'setGlobalConcurrency' | 'qualifiedName'
 >;
 export type Queued = QueuedJob<Sealed, string>;
 
-/** Runs one job. Throw `DelayedError` after `moveToDelayed` to park it. */
-export type Processor = (job: Queued, token: string, signal: AbortSignal) => Promise<string>;
+/** Runs one job; the token names the hold on it. Throw `queueSignal` when the job goes on later. */
+export type Processor = (job: Queued, token: string) => Promise<string>;
 
 export interface WorkerOptions {
   name: string;
@@ -23,12 +24,30 @@ export interface WorkerOptions {
 export interface Engine {
   readonly board: Board;
   queue(team: string): FleetQueue;
-  startWorker(team: string, process: Processor, options: WorkerOptions): Pick<Worker, 'close' | 'cancelJob' | 'on'>;
+  startWorker(team: string, process: Processor, options: WorkerOptions): { close(): Promise<void> };
   close(): Promise<void>;
 }
 
+/** A server that is away does not keep a program from ending. */
+const closeMs = 2_000;
 /** After this many deaths of workers, a job is given up. */
-const maxDeaths = 5;
+const maxDeaths = 10;
+/** Workers count the problems with a job themselves; this only keeps an error of the queue from ending it. */
+const attempts = 100;
+
+/** How a job enters the queue. What has ended stays as long as its result. */
+export function jobOptions(jobId: string, priority: number): JobsOptions {
+  const kept = { age: retentionSeconds };
+  return { jobId, priority, attempts, removeOnComplete: kept, removeOnFail: kept };
+}
+
+/** Tells the queue what becomes of a job that has not ended. It knows these errors by their name. */
+export function queueSignal(
+  name: 'DelayedError' | 'WaitingError' | 'WaitingChildrenError' | 'UnrecoverableError',
+  message = '',
+): Error {
+  return Object.assign(new Error(message), { name });
+}
 
 /** Opens `redis://…`, `rediss://…` or `postgres://…`. Throws with a clear message when the server does not answer. */
 export async function openEngine(url: string, onError: (message: string) => void): Promise<Engine> {
@@ -40,7 +59,12 @@ export async function openEngine(url: string, onError: (message: string) => void
   const { board, connection, factory } = isRedis ? await openRedis(url) : await openPostgres(url, bullmq);
   const opened: { close(): Promise<void> }[] = [];
   const queues = new Map<string, Queue<Sealed, string>>();
-  const report = (error: Error) => onError(error.message);
+  let reported = '';
+  // A server that is away is reported once, not with every attempt to reach it.
+  const report = ({ message }: Error) => {
+    if (message !== reported) onError(message);
+    reported = message;
+  };
   return {
     board,
     queue(team) {
@@ -53,27 +77,18 @@ export async function openEngine(url: string, onError: (message: string) => void
       return queue;
     },
     startWorker(team, process, { name, concurrency, lockMs }) {
-      const processor = (job: Queued, token: string | undefined, signal: AbortSignal | undefined) =>
-        process(job, token ?? '', signal ?? new AbortController().signal);
-      const options = {
-        connection,
-        name,
-        concurrency,
-        lockDuration: lockMs,
-        stalledInterval: lockMs / 2,
-        maxStalledCount: maxDeaths,
-      };
-      const worker: Worker<Sealed, string> = Reflect.construct(bullmq.Worker, [
-        nameOf(team),
-        processor,
-        options,
-        factory,
-      ]);
+      const processor = (job: Queued, token = '') => process(job, token);
+      // The processor renews the locks itself: the renewal of BullMQ stops while the clock is set back.
+      const locks = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: maxDeaths };
+      const options = { connection, name, concurrency, ...locks, skipLockRenewal: true };
+      const worker: { close(): Promise<void>; on(event: 'error', listener: (error: Error) => void): void } =
+        Reflect.construct(bullmq.Worker, [nameOf(team), processor, options, factory]);
       worker.on('error', report);
       return worker;
     },
     async close() {
-      await Promise.allSettled(opened.map((each) => each.close()));
+      const closed = Promise.allSettled(opened.map((each) => each.close()));
+      await Promise.race([closed, pause(closeMs, undefined, { ref: false })]);
       await board.close();
     },
   };

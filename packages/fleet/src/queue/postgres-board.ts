@@ -8,6 +8,9 @@ const setup = `
 /** Two workers that start together would both create the table. */
 const setupLock = 7_182_818;
 
+const maxTries = 120;
+const retryMs = 500;
+
 /** One table for all groups. */
 export class PostgresBoard implements Board {
   readonly #pool: Pool;
@@ -64,10 +67,19 @@ export class PostgresBoard implements Board {
     await this.#pool.end();
   }
 
+  /** A server that is away is asked again, as a Redis client does by itself. */
   async #query(text: string, values: unknown[]): Promise<Record<string, string | undefined>[]> {
-    this.#ready ??= this.#prepare();
-    await this.#ready;
-    return (await this.#pool.query<Record<string, string | undefined>>(text, values)).rows;
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#ready ??= this.#prepare();
+        await this.#ready;
+        return (await this.#pool.query<Record<string, string | undefined>>(text, values)).rows;
+      } catch (error) {
+        if (tries === maxTries || this.#pool.ending || !isAway(error)) throw error;
+        this.#ready = undefined;
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
   }
 
   async #prepare(): Promise<void> {
@@ -81,4 +93,10 @@ export class PostgresBoard implements Board {
       client.release();
     }
   }
+}
+
+/** Connections that break have a code of the system or none at all; a server that starts or stops has one of class 57. */
+function isAway(error: unknown): boolean {
+  const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  return code === undefined || /^(?:57P|08|53300|E[A-Z]+$)/.test(String(code));
 }

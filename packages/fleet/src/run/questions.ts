@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
 import { approvalText, redact, visibleText } from '@lathe/core/host';
+import type { Job } from '../job/job.js';
 import type { Keys } from '../job/keys.js';
 import type { Board } from '../queue/board.js';
 
@@ -9,8 +11,11 @@ export interface Question {
   job: string;
   id: string;
   run: string;
+  team: string;
   /** Of what would run: an answer holds for nothing else. */
   digest: string;
+  /** Different each time the same call is asked about, so that an old answer does not count again. */
+  number: string;
   text: string;
   tool: string;
   askedAt: number;
@@ -18,20 +23,14 @@ export interface Question {
 }
 
 /** What a person said. `job` lets the same call run again in this job. */
-export interface Answer {
-  job: string;
-  digest: string;
+export interface Answer extends Pick<Question, 'job' | 'digest' | 'number'> {
   decision: 'once' | 'job' | 'deny';
   message?: string;
 }
 
-/** Thrown into a job whose question nobody has answered, so that it frees its worker. */
-export class Parked extends Error {
-  override readonly name = 'Parked';
-}
-
 export interface FleetApproverOptions {
-  job: { key: string; id: string; run: string };
+  job: Job;
+  key: string;
   board: Board;
   keys: Keys;
   worker: string;
@@ -40,10 +39,10 @@ export interface FleetApproverOptions {
   secrets: readonly string[];
   /** How long to wait while the job keeps its worker. */
   waitMs: number;
-  /** Frees the worker; only called when questions are parked. */
-  park: (() => void) | undefined;
-  /** Every answer that was used, for the audit log. */
-  onAnswer: (text: string) => void;
+  /** Frees the worker; called when nobody has answered and the job says that it waits. */
+  park: () => void;
+  /** What an earlier worker had asked, and who had answered. */
+  earlier: { asked: Readonly<Record<string, string>>; answers: readonly string[] } | undefined;
 }
 
 const pollMs = 500;
@@ -51,75 +50,71 @@ const pollMs = 500;
 /** Puts questions on the board and waits for signed answers. */
 export class FleetApprover implements Approver {
   readonly #options: FleetApproverOptions;
+  /** The numbers of the open questions, by digest. */
+  readonly asked: Map<string, string>;
+  /** Who answered which question, and how. */
+  readonly answers: string[];
 
   constructor(options: FleetApproverOptions) {
     this.#options = options;
+    this.asked = new Map(Object.entries(options.earlier?.asked ?? {}));
+    this.answers = [...(options.earlier?.answers ?? [])];
   }
 
   async decide(request: ApprovalRequest, signal: AbortSignal): Promise<Decision> {
-    const { job, board, worker, directory, secrets, waitMs, park } = this.#options;
+    const { job, key, board, keys, worker, directory, secrets, waitMs, park } = this.#options;
     const digest = digestOf(request, directory);
-    const known = await this.#answer(digest);
+    const number = this.asked.get(digest) ?? randomBytes(8).toString('hex');
+    const known = await this.#answer(request.tool, digest, number);
     if (known) return known;
+    this.asked.set(digest, number);
+    const { id, run, team } = job;
     const text = visibleText(redact(approvalText(request), secrets));
-    const question: Question = {
-      job: job.key,
-      id: job.id,
-      run: job.run,
-      digest,
-      text,
-      tool: request.tool,
-      askedAt: Date.now(),
-      worker,
-    };
-    await board.set('questions', job.key, JSON.stringify(question));
-    const until = Date.now() + waitMs;
-    while (Date.now() < until) {
-      await pause(Math.min(pollMs, until - Date.now()), signal);
-      const answer = await this.#answer(digest);
+    const call = { job: key, id, run, team, digest, number, text, tool: request.tool };
+    const question: Question = { ...call, askedAt: Date.now(), worker };
+    await board.set('questions', `${key}.${digest}`, JSON.stringify(keys.seal('question', question)));
+    const until = performance.now() + waitMs;
+    while (performance.now() < until) {
+      await pause(Math.min(pollMs, waitMs), undefined, { signal });
+      const answer = await this.#answer(request.tool, digest, number);
       if (answer) return answer;
     }
-    if (!park || request.isMidCall) {
-      await board.remove('questions', job.key);
-      return { outcome: 'deny', message: 'Nobody answered this question.' };
+    if (job.questions === 'park' && !request.isMidCall) {
+      park();
+      signal.throwIfAborted();
     }
-    park();
-    signal.throwIfAborted();
-    throw new Parked('waits for an answer');
+    this.asked.delete(digest);
+    await board.remove('questions', `${key}.${digest}`);
+    return { outcome: 'deny', message: 'Nobody answered this question.' };
   }
 
-  /** The answer to exactly this call, if there is one that somebody trusted has signed. */
-  async #answer(digest: string): Promise<Decision | undefined> {
-    const { job, board, keys, onAnswer } = this.#options;
-    const stored = await board.get(`answers/${job.key}`, digest);
-    if (stored === undefined) return undefined;
-    const read = readAnswer(keys, stored, job.key, digest);
-    if (!read) return undefined;
-    const { answer, by } = read;
-    await board.remove('questions', job.key);
-    if (answer.decision !== 'job') await board.remove(`answers/${job.key}`, digest);
-    onAnswer(`${by} answered ${answer.decision} to the call ${digest.slice(0, 12)}`);
-    if (answer.decision === 'deny')
-      return { outcome: 'deny', ...(answer.message !== undefined && { message: answer.message }) };
-    return { outcome: 'once' };
+  /** Whether there is an answer to an open question. */
+  async isAnswered(): Promise<boolean> {
+    const found = await Promise.all([...this.asked].map(([digest, number]) => this.#find(digest, number)));
+    return found.some((answer) => answer !== undefined);
   }
-}
 
-/** Undefined for an answer to another question or of somebody unknown. */
-function readAnswer(
-  keys: Keys,
-  stored: string,
-  job: string,
-  digest: string,
-): { answer: Answer; by: string } | undefined {
-  try {
-    const { value, by } = keys.open('answer', JSON.parse(stored));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever signed it is trusted, and each field is checked
-    const answer = value as Answer;
-    const isRight = answer.job === job && answer.digest === digest && ['once', 'job', 'deny'].includes(answer.decision);
-    return isRight ? { answer, by } : undefined;
-  } catch {
-    return undefined;
+  async #answer(tool: string, digest: string, number: string): Promise<Decision | undefined> {
+    const { key, board } = this.#options;
+    const found = await this.#find(digest, number);
+    if (!found) return undefined;
+    const { answer, by } = found;
+    await board.remove('questions', `${key}.${digest}`);
+    if (answer.decision !== 'job') await board.remove(`answers/${key}`, digest);
+    this.asked.delete(digest);
+    this.answers.push(`${by}: ${answer.decision} (${tool}, call ${digest.slice(0, 12)})`);
+    if (answer.decision !== 'deny') return { outcome: 'once', by };
+    return { outcome: 'deny', by, ...(answer.message !== undefined && { message: answer.message }) };
+  }
+
+  /** The answer to exactly this question, if there is one that somebody trusted has signed. */
+  async #find(digest: string, number: string): Promise<{ answer: Answer; by: string } | undefined> {
+    const { key, board, keys } = this.#options;
+    const read = keys.read<Answer>('answer', await board.get(`answers/${key}`, digest));
+    if (read?.value.job !== key || read.value.digest !== digest) return undefined;
+    const { value: answer, by } = read;
+    const isOfQuestion = answer.number === number && (answer.decision === 'once' || answer.decision === 'deny');
+    return isOfQuestion || answer.decision === 'job' ? { answer, by } : undefined;
   }
 }
 
@@ -127,19 +122,4 @@ function readAnswer(
 function digestOf({ tool, args, confirmation }: ApprovalRequest, directory: string): string {
   const text = JSON.stringify([tool, args, confirmation]).replaceAll(JSON.stringify(directory).slice(1, -1), '<work>');
   return createHash('sha256').update(text).digest('hex');
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }

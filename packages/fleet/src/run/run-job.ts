@@ -1,21 +1,17 @@
-import {
-  type AgentLathe,
-  createAgentLathe,
-  openSession,
-  type PromptEnd,
-  type Session,
-  SessionStore,
-} from '@lathe/agent';
+import { type AgentLathe, createAgentLathe, openSession, type PromptEnd, SessionStore } from '@lathe/agent';
 import { chooseModel, formatModelSetup, ModelError } from '@lathe/agent/models';
 import type { ApprovalMode } from '@lathe/core';
 import { redact, secretsOf } from '@lathe/core/host';
 import { type Checkout, checkOut } from '../files/checkout.js';
 import { putObject, type Store } from '../files/store.js';
-import { type Job, type JobResult, noUsage } from '../job/job.js';
+import type { Job } from '../job/job.js';
 import type { Keys } from '../job/keys.js';
+import { type JobResult, newResult } from '../job/result.js';
 import type { Board } from '../queue/board.js';
+import { Children } from './children.js';
 import { FleetApprover } from './questions.js';
-import { loadShippedSession, SessionShipper } from './shipped-session.js';
+import { loadShippedSession, SessionShipper, type ShippedSession } from './shipped-session.js';
+import { addSpending, budgetsLeft, follow } from './spending.js';
 
 /** What every job on this worker uses. */
 export interface JobHost {
@@ -36,20 +32,25 @@ export interface JobHost {
   log: (message: string) => void;
 }
 
-/** `parked`: it waits for an answer and has freed its worker. */
-export type JobEnd = { status: 'ended'; result: JobResult } | { status: 'parked' };
+/** `parked` waits for an answer, `waiting` for its children; both have freed their worker. */
+export type JobEnd =
+  | { status: 'ended'; result: JobResult }
+  | { status: 'parked'; isAnswered: () => Promise<boolean> }
+  | { status: 'waiting' };
 
-interface Run extends JobHost {
+export interface Run extends JobHost {
   job: Job;
   key: string;
   /** Counts from 1 with every worker that took the job. */
   attempt: number;
+  /** Throws when another worker has the job now. */
+  assertOwned: () => Promise<void>;
+  /** Puts a job that works for this one into the queue. */
+  addChild: (child: Job) => Promise<void>;
+  findResult: (id: string) => Promise<JobResult | undefined>;
 }
 
 const modes: readonly ApprovalMode[] = ['plan', 'default', 'auto-edit', 'yolo'];
-const goOn =
-  'The work was interrupted and goes on now, in the working directory named above. Calls that were running when it ' +
-  'stopped did not run again: look at what is there, then finish the task.';
 
 /** Throws when the job wants more than this worker gives. */
 export function assertPermitted({ mode, expires }: Job, { maxMode }: Pick<JobHost, 'maxMode'>): void {
@@ -60,11 +61,11 @@ export function assertPermitted({ mode, expires }: Job, { maxMode }: Pick<JobHos
 
 /** Runs one task, from where an earlier worker left it. Throws only when the worker itself has a problem. */
 export async function runJob(run: Run, signal: AbortSignal): Promise<JobEnd> {
-  const { job, key, root, store } = run;
-  const checkout = await checkOut({ root, name: key, base: job.base, store }, signal);
+  const { job, key, root, store, keys } = run;
+  const checkout = await checkOut({ root, name: key, job, store }, signal);
   try {
-    const shipped = await loadShippedSession(store, key);
-    if (shipped?.patch) await checkout.apply(shipped.patch, signal);
+    const shipped = await loadShippedSession(store, keys, key);
+    if (shipped?.changes) await checkout.apply(shipped.changes, signal);
     return await work(run, checkout, shipped, signal);
   } finally {
     await checkout.remove();
@@ -74,46 +75,84 @@ export async function runJob(run: Run, signal: AbortSignal): Promise<JobEnd> {
 async function work(
   run: Run,
   checkout: Checkout,
-  shipped: Awaited<ReturnType<typeof loadShippedSession>>,
+  shipped: ShippedSession | undefined,
   signal: AbortSignal,
 ): Promise<JobEnd> {
+  const { job, store } = run;
   const startedAt = performance.now();
+  const end = (status: JobResult['status'], result: string, more: Partial<JobResult> = {}): JobEnd => {
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { status: 'ended', result: newResult(job, { status, result, worker: run.name, durationMs, ...more }) };
+  };
   const parked = new AbortController();
-  const lathe = await openLathe(run, checkout.directory);
-  const secrets = secretsOf(lathe.loaded);
+  const children = new Children(run, checkout, shipped?.children);
+  const lathe = await openLathe(run, checkout.directory, children);
   try {
+    const secrets = secretsOf(lathe.loaded);
     const model = await openModel(lathe, signal);
-    if (typeof model === 'string') return ended(run, startedAt, { status: 'error', result: model });
-    if (shipped)
-      await (await SessionStore.open(lathe.home, lathe.workspace.root)).adopt(shipped.sessionId, shipped.transcript);
+    if (typeof model === 'string') return end('error', redact(model, secrets));
+    const approver = new FleetApprover({
+      ...run,
+      worker: run.name,
+      directory: checkout.directory,
+      secrets,
+      waitMs: run.answerWaitMs,
+      park: () => parked.abort(),
+      earlier: shipped,
+    });
     const session = await openSession(lathe, {
       model,
-      approver: openApprover(run, { secrets, directory: checkout.directory, park: () => parked.abort() }),
-      budgets: budgetsOf(run.job),
-      ...(shipped && { resume: { id: shipped.sessionId } }),
+      approver,
+      budgets: budgetsLeft(job, shipped?.spent),
+      takesSnapshots: false,
+      // What was sent before a call says that it may have run, so that it never runs again by itself.
+      beforeChange: async () => {
+        await ship();
+        await run.assertOwned();
+      },
+      ...(shipped && (await resume(lathe, shipped))),
     });
-    const shipper = new SessionShipper(run.store, {
-      key: run.key,
-      attempt: run.attempt,
-      path: session.transcriptPath,
-      sessionId: session.id,
-    });
-    const ship = async () => shipper.ship((await checkout.changes(signal)).patch);
-    const prompt = shipped ? `Working directory: ${checkout.directory}. ${goOn}` : run.job.prompt;
-    const end = await follow(run, session, prompt, { ship, signal: AbortSignal.any([signal, parked.signal]) });
-    await session.close();
-    if (parked.signal.aborted && !signal.aborted) {
+    const shipper = new SessionShipper({ ...run, path: session.transcriptPath, sessionId: session.id });
+    let patch = shipped?.patch;
+    const ship = () =>
+      shipper.ship({
+        ...(patch !== undefined && { patch }),
+        children: children.open,
+        asked: Object.fromEntries(approver.asked),
+        answers: approver.answers,
+        spent: spent(),
+      });
+    const spent = () => addSpending(shipped?.spent, session.agent.spending);
+    const keepChanges = async () => {
+      const changes = await checkout.changes(signal);
+      const text = changes.patch.toString('latin1');
+      if (secrets.some((secret) => text.includes(Buffer.from(secret).toString('latin1'))))
+        throw new Error('the changes contain a key of this worker and were not sent');
+      patch = changes.patch.length === 0 ? undefined : await putObject(store, changes.patch);
+      return changes.files;
+    };
+    const reports = await children.takeReports(signal);
+    const prompt = shipped ? promptOnReturn(checkout.directory, shipped, reports) : job.prompt;
+    const onTurn = async () => {
+      await keepChanges();
       await ship();
-      return { status: 'parked' };
-    }
+    };
+    const start = (overspent: AbortSignal) =>
+      session.prompt(prompt, AbortSignal.any([signal, parked.signal, overspent]));
+    const ended = await follow(run, start, onTurn);
+    await session.close();
     signal.throwIfAborted();
-    const { patch, files } = await checkout.changes(signal);
-    return ended(run, startedAt, {
-      status: end.reason === 'done' ? 'success' : 'error',
-      result: redact(end.reason === 'done' ? end.text : (end.message ?? end.reason), secrets),
-      ...(patch.length > 0 && { patch: await putObject(run.store, patch), files }),
-      usage: end.usage,
-      ...(end.cost !== undefined && { cost: end.cost }),
+    const files = await keepChanges();
+    const isParked = parked.signal.aborted;
+    if (isParked || (ended.reason === 'done' && children.open.length > 0)) {
+      await ship();
+      return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
+    }
+    return end(ended.reason === 'done' ? 'success' : 'error', redact(textOf(ended), secrets), {
+      ...(patch !== undefined && { patch, files }),
+      usage: spent().usage,
+      ...(spent().cost !== undefined && { cost: spent().cost }),
+      ...(approver.answers.length > 0 && { answers: approver.answers }),
       sessionId: session.id,
     });
   } finally {
@@ -121,54 +160,24 @@ async function work(
   }
 }
 
-function openApprover(
-  { job, key, board, keys, name, log, answerWaitMs }: Run,
-  { park, ...rest }: { secrets: readonly string[]; directory: string; park: () => void },
-): FleetApprover {
-  return new FleetApprover({
-    ...rest,
-    job: { key, id: job.id, run: job.run },
-    board,
-    keys,
-    worker: name,
-    waitMs: answerWaitMs,
-    park: job.questions === 'park' ? park : undefined,
-    onAnswer: (text) => log(`${job.id}: ${text}`),
-  });
+const textOf = ({ reason, text, message }: PromptEnd): string => (reason === 'done' ? text : (message ?? reason));
+
+async function resume({ home, workspace }: AgentLathe, { sessionId, transcript }: ShippedSession) {
+  await (await SessionStore.open(home, workspace.root)).adopt(sessionId, transcript);
+  return { resume: { id: sessionId } };
 }
 
-/** Follows a prompt to its end, ships every finished turn, and stops when the whole run has spent its budget. */
-async function follow(
-  { job, board }: Run,
-  session: Session,
-  prompt: string,
-  { ship, signal }: { ship: () => Promise<void>; signal: AbortSignal },
-): Promise<PromptEnd> {
-  const { runTokens, runCost } = job.budgets ?? {};
-  const overspent = new AbortController();
-  let end: PromptEnd | undefined;
-  for await (const event of session.prompt(prompt, AbortSignal.any([signal, overspent.signal]))) {
-    if (event.type === 'turn-start' && event.turn > 1) await ship();
-    if (event.type === 'usage') {
-      const { inputTokens, outputTokens } = event.usage.request;
-      const tokens = await board.add(`spent/${job.run}`, 'tokens', inputTokens + outputTokens);
-      const cost = await board.add(`spent/${job.run}`, 'cost', event.usage.requestCost ?? 0);
-      if ((runTokens ?? Infinity) < tokens || (runCost ?? Infinity) < cost) overspent.abort();
-    }
-    if (event.type === 'prompt-end') end = event.end;
-  }
-  if (!end) throw new Error('the agent sent no prompt-end event');
-  if (!overspent.signal.aborted) return end;
-  return { ...end, reason: 'max-cost', message: 'The budget of the whole run is used up.' };
+function promptOnReturn(directory: string, { asked }: ShippedSession, reports: string): string {
+  if (reports !== '') return `Working directory: ${directory}.\n${reports}`;
+  const waited =
+    Object.keys(asked).length > 0
+      ? 'A call waited for an approval. Make the same call again if it is still needed; the answer is known then.'
+      : 'Calls that were running when it stopped did not run again: look at what is there, then finish the task.';
+  return `The work was interrupted and goes on now. Working directory: ${directory}. ${waited}`;
 }
 
-function ended(run: Run, startedAt: number, rest: Pick<JobResult, 'status' | 'result'> & Partial<JobResult>): JobEnd {
-  const { job, name } = run;
-  const durationMs = Math.round(performance.now() - startedAt);
-  return { status: 'ended', result: { id: job.id, run: job.run, usage: noUsage, worker: name, durationMs, ...rest } };
-}
-
-function openLathe({ job, env, home, latheHome, sandbox, maxMode }: Run, cwd: string): Promise<AgentLathe> {
+function openLathe(run: Run, cwd: string, children: Children): Promise<AgentLathe> {
+  const { job, env, home, latheHome, sandbox, maxMode } = run;
   const { deny = [], ask = [] } = job.rules ?? {};
   return createAgentLathe({
     cwd,
@@ -176,6 +185,7 @@ function openLathe({ job, env, home, latheHome, sandbox, maxMode }: Run, cwd: st
     home,
     latheHome,
     isTrusted: false,
+    ...(job.flows && job.parent === undefined && { runTask: (task, signal) => children.start(task, signal) }),
     flags: {
       'tools.approvalMode': job.mode ?? (maxMode === 'plan' ? 'plan' : 'default'),
       'tools.sandbox.mode': sandbox,
@@ -194,13 +204,4 @@ async function openModel({ settings, loaded, home }: AgentLathe, signal: AbortSi
     if (error instanceof ModelError) return error.message;
     throw error;
   }
-}
-
-function budgetsOf({ budgets = {} }: Job) {
-  const { turns, tokens, minutes } = budgets;
-  return {
-    ...(turns !== undefined && { turns }),
-    ...(tokens !== undefined && { tokens }),
-    ...(minutes !== undefined && { milliseconds: minutes * 60_000 }),
-  };
 }

@@ -1,78 +1,96 @@
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { getObject, putObject, type Store } from '../files/store.js';
+import type { Spending } from '@lathe/agent';
+import { getObject, type Store } from '../files/store.js';
+import type { Keys } from '../job/keys.js';
 
-/** What another worker needs to go on after the last finished turn. */
-export interface ShippedSession {
-  sessionId: string;
-  transcript: Buffer;
-  /** What the task had changed. */
-  patch: Buffer | undefined;
+/** What goes on with a session, beside its transcript. */
+export interface SessionState {
+  /** What the task has changed, as an object. */
+  patch?: string;
+  /** Jobs that work for this one and whose results it has not seen. */
+  children: readonly { id: string; description: string }[];
+  /** Open questions: the digest of the call, and the number that the answer must name. */
+  asked: Readonly<Record<string, string>>;
+  /** Who answered which question, and how. */
+  answers: readonly string[];
+  spent: Spending;
 }
 
-interface Header {
+/** What another worker needs to go on after the last finished turn. */
+export interface ShippedSession extends SessionState {
   sessionId: string;
+  transcript: Buffer;
+  changes: Buffer | undefined;
+}
+
+interface Header extends SessionState {
+  sessionId: string;
+  /** The object's own name: none can stand in for another. */
+  name: string;
   offset: number;
-  patch: string | undefined;
+  hash: string;
 }
 
 /**
- * Sends the session of a job to the store, turn by turn. Each attempt has a folder of its own: a worker that was given
- * up and still runs cannot change what its successor reads.
+ * Sends the session of a job to the store in signed pieces. Each attempt has names of its own: a worker that was given up
+ * and still runs cannot change what its successor reads.
  */
 export class SessionShipper {
-  readonly #store: Store;
-  readonly #folder: string;
-  readonly #path: string;
-  readonly #sessionId: string;
+  readonly #session: { store: Store; keys: Keys; key: string; attempt: number; path: string; sessionId: string };
   #offset = 0;
   #number = 0;
-  #patch: string | undefined;
+  #sent = '';
 
-  constructor(store: Store, session: { key: string; attempt: number; path: string; sessionId: string }) {
-    this.#store = store;
-    this.#folder = `sessions/${session.key}/${session.attempt}`;
-    this.#path = session.path;
-    this.#sessionId = session.sessionId;
+  constructor(session: { store: Store; keys: Keys; key: string; attempt: number; path: string; sessionId: string }) {
+    this.#session = session;
   }
 
-  /** Sends what was added since the last time. `patch` is all that the task has changed so far. */
-  async ship(patch: Uint8Array): Promise<void> {
-    const added = await readFrom(this.#path, this.#offset);
-    if (added.length === 0) return;
-    this.#patch = patch.length === 0 ? undefined : await putObject(this.#store, patch);
-    const header: Header = { sessionId: this.#sessionId, offset: this.#offset, patch: this.#patch };
-    const body = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), added]);
-    await this.#store.put(`${this.#folder}/${String(this.#number).padStart(8, '0')}`, body);
-    if (this.#number === 0) await this.#store.put(`${this.#folder}-started`, Buffer.from('1'));
+  /** Sends what was added since the last time. */
+  async ship(state: SessionState): Promise<void> {
+    const { store, keys, key, attempt, path, sessionId } = this.#session;
+    const added = await readFrom(path, this.#offset);
+    const sent = JSON.stringify(state);
+    if (added.length === 0 && sent === this.#sent) return;
+    const name = `${key}/${pad(attempt)}-${pad(this.#number)}`;
+    const header: Header = { ...state, sessionId, name, offset: this.#offset, hash: hashOf(added) };
+    await store.put(
+      `sessions/${name}`,
+      Buffer.concat([Buffer.from(`${JSON.stringify(keys.seal('session', header))}\n`), added]),
+    );
+    this.#sent = sent;
     this.#number += 1;
     this.#offset += added.length;
   }
 }
 
-/** The session of the latest attempt that sent one. */
-export async function loadShippedSession(store: Store, key: string): Promise<ShippedSession | undefined> {
-  const names = await store.list(`sessions/${key}/`);
-  const attempts = names.flatMap((name) => (/^\d+-started$/.test(name) ? [Number.parseInt(name, 10)] : []));
-  if (attempts.length === 0) return undefined;
-  const folder = `sessions/${key}/${Math.max(...attempts)}`;
+/** The session of the latest attempt that sent one. Throws when nobody that this machine trusts has signed it. */
+export async function loadShippedSession(store: Store, keys: Keys, key: string): Promise<ShippedSession | undefined> {
+  const names = (await store.list(`sessions/${key}/`)).filter((name) => /^\d{8}-\d{8}$/.test(name)).sort();
+  const attempt = names.at(-1)?.slice(0, 8) ?? '';
   const pieces: Buffer[] = [];
   let length = 0;
   let last: Header | undefined;
-  for (const name of (await store.list(`${folder}/`)).sort()) {
-    const bytes = await store.get(`${folder}/${name}`);
+  for (const name of names.filter((each) => each.startsWith(attempt))) {
+    const bytes = await store.get(`sessions/${key}/${name}`);
     const end = bytes?.indexOf(0x0a) ?? -1;
     if (!bytes || end < 0) break;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `ship`
-    const header = JSON.parse(bytes.toString('utf8', 0, end)) as Header;
-    if (header.offset !== length) break;
-    pieces.push(bytes.subarray(end + 1));
-    length += bytes.length - end - 1;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever signed it is trusted
+    const header = keys.open('session', JSON.parse(bytes.toString('utf8', 0, end))).value as Header;
+    const piece = bytes.subarray(end + 1);
+    if (header.name !== `${key}/${name}` || header.offset !== length || header.hash !== hashOf(piece))
+      throw new Error('the transcript of an earlier attempt was changed by somebody else');
+    pieces.push(piece);
+    length += piece.length;
     last = header;
   }
   if (!last) return undefined;
-  const patch = last.patch === undefined ? undefined : await getObject(store, last.patch);
-  return { sessionId: last.sessionId, transcript: Buffer.concat(pieces), patch };
+  const changes = last.patch === undefined ? undefined : await getObject(store, last.patch);
+  return { ...last, transcript: Buffer.concat(pieces), changes };
 }
+
+const pad = (number: number): string => String(number).padStart(8, '0');
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** The whole lines of a file from an offset on. */
 async function readFrom(path: string, offset: number): Promise<Buffer> {

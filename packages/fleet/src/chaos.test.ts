@@ -1,0 +1,220 @@
+import type { ChildProcess } from 'node:child_process';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openFleet, pathIn } from '../../../testing/fleet.js';
+import { type Hosts, makeHosts } from '../../../testing/hosts.js';
+import { buildProgram } from '../../../testing/lathe-program.js';
+import { isLong, report, seed } from '../../../testing/long-run.js';
+import type { ServerRequest, ServerTurn } from '../../../testing/model-server.js';
+import { hasPostgres, hasRedis, type QueueServer, startPostgres, startRedis } from '../../../testing/queue-servers.js';
+import { pick, randomFrom } from '../../../testing/random.js';
+import { tempDirectory } from '../../../testing/temp-directory.js';
+import { openQuestions } from './follow.js';
+import { jobKey } from './job/job.js';
+import type { Answer } from './run/questions.js';
+
+const workerCount = 4;
+const lockSeconds = 3;
+const clockLibrary = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+const size = isLong ? { tasks: 500, faults: 300 } : { tasks: 8, faults: 3 };
+
+beforeAll(() => buildProgram(), 300_000);
+
+/** Fills the disk of a worker, which is its own: a mount that only it sees. */
+function fillDisk({ pid }: ChildProcess, disk: string): () => void {
+  const file = `/proc/${pid}/root${join(disk, 'fill')}`;
+  try {
+    const handle = openSync(file, 'w');
+    try {
+      for (;;) writeSync(handle, Buffer.alloc(1 << 20));
+    } catch {
+      // It is full.
+    }
+    closeSync(handle);
+  } catch {
+    // The worker has ended.
+  }
+  return () => rmSync(file, { force: true });
+}
+
+/**
+ * Every task has one effect, a line in a file of its own. Some need an approval, which is given or denied by what the
+ * task is called. The model is careful: it does not repeat a call that was interrupted.
+ */
+function answerOf({ body }: ServerRequest, effects: string): ServerTurn {
+  const text = JSON.stringify(body['messages']);
+  const [, id = ''] = /do task ([\w-]+)/.exec(text) ?? [];
+  const messages = Array.isArray(body['messages']) ? body['messages'] : [];
+  const last = JSON.stringify(messages.at(-1));
+  const isResult = Reflect.get(Object(messages.at(-1)), 'role') === 'tool';
+  const isAsked = messages.length > 2;
+  if (isAsked && !isResult && !last.includes('waited for an approval')) return { text: 'interrupted' };
+  if (isResult) return { text: last.includes(`did ${id}`) ? 'done' : 'not done' };
+  const command = `echo ${id} >> ${join(effects, id)}; sleep 0.3; echo did ${id}`;
+  return { calls: [{ name: 'run_shell_command', args: { command, directory: pathIn(body, '') } }] };
+}
+
+/** What the workers said, for whoever looks into a failure. */
+function keepLog(log: readonly string[]): void {
+  const file = process.env['LATHE_CHAOS_LOG'];
+  if (file) writeFileSync(file, log.join(''));
+}
+
+interface Machine {
+  child: ChildProcess;
+  disk: string;
+  clock: string;
+}
+
+const engines = [
+  ['Redis', hasRedis, startRedis],
+  ['PostgreSQL', hasPostgres && isLong, startPostgres],
+] as const;
+
+test.skipIf(process.getuid?.() !== 0).each(engines)(
+  'over %s every task ends once, whatever fails',
+  async (name, isThere, start) => {
+    const hosts = isThere ? makeHosts(workerCount) : undefined;
+    if (!hosts) return;
+    onTestFinished(() => hosts.close());
+    const server = await start(hosts.address);
+    onTestFinished(() => server.close());
+    await survive(name, server, hosts);
+  },
+  60 * 60_000,
+);
+
+async function survive(name: string, server: QueueServer, hosts: Hosts): Promise<void> {
+  const random = randomFrom(seed);
+  const effects = tempDirectory();
+  const fleet = await openFleet(server, [(request) => answerOf(request, effects)], { host: hosts.address });
+  const { board, queue, keys, run } = fleet;
+  const scratch = tempDirectory();
+  const launch = (at: number, clock: string): Machine => {
+    const disk = join(scratch, `disk${at}`);
+    mkdirSync(join(disk), { recursive: true });
+    const home = join(disk, 'home');
+    const prepare = `mount -t tmpfs -o size=48m tmpfs ${disk} && mkdir -p ${home} && cp -r ${join(scratch, 'keys')} ${home}/.lathe && exec "$@"`;
+    const prefix = [...(hosts.prefixes[at] ?? []), 'unshare', '-m', 'sh', '-c', prepare, 'sh'];
+    const flags = ['--lock', String(lockSeconds), '--jobs', '4', '--max-mode', 'yolo', '--sandbox', 'off'];
+    const env = {
+      HOME: home,
+      ...(existsSync(clockLibrary) && {
+        LD_PRELOAD: clockLibrary,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      }),
+    };
+    const child = fleet.workerProcess([...flags, '--directory', join(disk, 'work'), '--answer-wait', '2'], env, prefix);
+    child.stderr?.on('data', (data: Buffer) => log.push(`${at} ${data.toString()}`));
+    return { child, disk, clock };
+  };
+  const log: string[] = [];
+  mkdirSync(join(scratch, 'keys'));
+  cpSync(join(fleet.home, '.lathe/fleet'), join(scratch, 'keys/fleet'), { recursive: true });
+  const machines = Array.from({ length: workerCount }, (_, at) => {
+    const clock = join(scratch, `clock${at}`);
+    writeFileSync(clock, '+0');
+    return launch(at, clock);
+  });
+  const kinds = ['plain', 'plain', 'plain', 'approve', 'refuse'];
+  const ids = Array.from({ length: size.tasks }, (_, at) => `${kinds[at % kinds.length]}-${at}`);
+  const tasks = ids.map((id) => {
+    const mode = id.startsWith('plain') ? ('yolo' as const) : ('default' as const);
+    return { id, prompt: `do task ${id}`, mode };
+  });
+  await fleet.submit(tasks, { questions: 'park', validMs: 7 * 24 * 3600_000 });
+
+  let isOver = false;
+  const answered = answerQuestions();
+  const counts: Record<string, number> = {};
+  const healing: Promise<unknown>[] = [];
+  for (let fault = 0; fault < size.faults; fault++) {
+    await pause(random() * (isLong ? 1_500 : 1_000));
+    const at = Math.floor(random() * workerCount);
+    const kind = pick(random, ['kill', 'kill', 'server', 'network', 'disk', 'clock']);
+    counts[kind] = (counts[kind] ?? 0) + 1;
+    healing.push(
+      inject(kind, at, 500 + random() * 6_000, `${random() < 0.5 ? '-' : '+'}${Math.round(random() * 3_600)}`),
+    );
+    if (kind === 'server') await healing.at(-1);
+  }
+  await Promise.all(healing);
+  for (const { clock } of machines) writeFileSync(clock, '+0');
+  let results: Awaited<ReturnType<typeof fleet.results>> = [];
+  try {
+    results = await fleet.results(ids, 20 * 60_000);
+  } finally {
+    isOver = true;
+    if (results.length === 0) keepLog(log);
+  }
+  await answered;
+
+  const effectsOf = (id: string) => {
+    const file = join(effects, id);
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  };
+  const wrong = results.filter(({ id, status, result }) => {
+    const done = effectsOf(id);
+    if (status !== 'success' || done.some((line) => line !== id) || done.length > 1) return true;
+    if (id.startsWith('refuse')) return done.length > 0;
+    return result === 'done' && done.length !== 1;
+  });
+  if (wrong.length > 0) keepLog(log);
+  expect(wrong.map(({ id, status, result }) => ({ id, status, result, effects: effectsOf(id) }))).toEqual([]);
+  expect((await board.fields(`results/${run}`)).sort()).toEqual([...ids].sort());
+  expect(readdirSync(effects).every((file) => ids.includes(file))).toBe(true);
+  const interrupted = results.filter(({ result }) => result !== 'done' && result !== 'not done').length;
+  report(`tasks of a fleet over ${name} with random faults`, size.tasks, { ...counts, interrupted });
+
+  async function inject(kind: string, at: number, ms: number, jump: string): Promise<void> {
+    const machine = machines[at];
+    if (!machine) return;
+    if (kind === 'kill') {
+      machine.child.kill('SIGKILL');
+      machines[at] = launch(at, machine.clock);
+    } else if (kind === 'server') {
+      await server.kill();
+      await pause(ms / 4);
+      await server.start();
+    } else if (kind === 'network') {
+      hosts.cut(at);
+      await pause(ms);
+      hosts.heal(at);
+    } else if (kind === 'disk') {
+      const empty = fillDisk(machine.child, machine.disk);
+      await pause(ms);
+      empty();
+    } else writeFileSync(machine.clock, jump);
+  }
+
+  /** Answers by the name of the task in the text of the question, as a person would. */
+  async function answerQuestions(): Promise<void> {
+    while (!isOver) {
+      for (const { job, id, digest, number, text, team } of await openQuestions({ board, keys }).catch(() => [])) {
+        if (team !== fleet.team) continue;
+        expect(jobKey({ run, id })).toBe(job);
+        const decision = text.includes('refuse-') ? 'deny' : 'once';
+        const answer: Answer = { job, digest, number, decision };
+        await board.set(`answers/${job}`, digest, JSON.stringify(keys.seal('answer', answer)));
+        const queued = await queue.getJob(job);
+        if ((await queued?.getState()) === 'delayed') await queued?.promote().catch(() => undefined);
+      }
+      await pause(300);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { type AgentEvent, addUsage, type Budgets, type PromptEnd, type Spending, spentIn } from '@lathe/agent';
+import type { Job } from '../job/job.js';
+import type { Board } from '../queue/board.js';
+
+/**
+ * Follows a prompt to its end and calls `onTurn` after every finished turn. Counts what is spent for the whole run on the
+ * board, and stops when the run has used up its budget.
+ */
+export async function follow(
+  { job, board }: { job: Job; board: Board },
+  prompt: (overspent: AbortSignal) => AsyncGenerator<AgentEvent>,
+  onTurn: () => Promise<void>,
+): Promise<PromptEnd> {
+  const { runTokens = Number.POSITIVE_INFINITY, runCost = Number.POSITIVE_INFINITY } = job.budgets ?? {};
+  const group = `spent/${job.run}`;
+  const overspent = new AbortController();
+  const check = (tokens: number, cost: number) => {
+    if (tokens >= runTokens || cost >= runCost) overspent.abort();
+  };
+  check(Number((await board.get(group, 'tokens')) ?? 0), Number((await board.get(group, 'cost')) ?? 0));
+  let turns = 0;
+  for await (const event of prompt(overspent.signal)) {
+    if (event.type === 'turn-start' && turns++ > 0) await onTurn();
+    const spent = spentIn(event);
+    if (spent) {
+      const { inputTokens, outputTokens } = spent.request;
+      const tokens = await board.add(group, 'tokens', inputTokens + outputTokens);
+      check(tokens, await board.add(group, 'cost', spent.requestCost ?? 0));
+    }
+    // A call that is not in the transcript would run again after a takeover.
+    if (event.type === 'notice' && event.message.startsWith('The session cannot be saved'))
+      throw new Error(event.message);
+    if (event.type !== 'prompt-end') continue;
+    if (!overspent.signal.aborted || event.end.reason === 'done') return event.end;
+    return { ...event.end, reason: 'max-cost', message: 'The budget of the whole run is used up.' };
+  }
+  throw new Error('the agent sent no prompt-end event');
+}
+
+/** What all workers that had a job have spent on it. */
+export function addSpending(earlier: Spending | undefined, now: Spending): Spending {
+  if (!earlier) return now;
+  const usage = { ...earlier.usage };
+  addUsage(usage, now.usage);
+  const { cost } = earlier;
+  return {
+    usage,
+    turns: earlier.turns + now.turns,
+    milliseconds: earlier.milliseconds + now.milliseconds,
+    ...(cost !== undefined && now.cost !== undefined && { cost: cost + now.cost }),
+  };
+}
+
+/** What a job may still spend after earlier workers had it. */
+export function budgetsLeft({ budgets = {} }: Job, earlier: Spending | undefined): Budgets {
+  const { turns, tokens, minutes } = budgets;
+  const { inputTokens = 0, outputTokens = 0 } = earlier?.usage ?? {};
+  const left = (limit: number, spent = 0) => Math.max(0, limit - spent);
+  return {
+    ...(turns !== undefined && { turns: left(turns, earlier?.turns) }),
+    ...(tokens !== undefined && { tokens: left(tokens, inputTokens + outputTokens) }),
+    ...(minutes !== undefined && { milliseconds: left(minutes * 60_000, earlier?.milliseconds) }),
+  };
+}

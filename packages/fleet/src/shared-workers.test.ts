@@ -1,0 +1,239 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { gitRepository, openFleet, pathIn, resultsIn, write } from '../../../testing/fleet.js';
+import { buildProgram, runProgram } from '../../../testing/lathe-program.js';
+import { hasPostgres, hasRedis, type QueueServer, startPostgres, startRedis } from '../../../testing/queue-servers.js';
+import { tempDirectory } from '../../../testing/temp-directory.js';
+import { jobKey } from './job/job.js';
+import { Keys } from './job/keys.js';
+
+const servers = [
+  ['Redis', hasRedis, startRedis],
+  ['PostgreSQL', hasPostgres, startPostgres],
+] as const;
+
+const stall = { text: 'never', fault: { kind: 'stall', afterBytes: 0 } } as const;
+const textIn = (body: unknown) => JSON.stringify(body);
+
+describe.each(servers)('over %s', (_name, isThere, start) => {
+  let server: QueueServer;
+  beforeAll(async () => {
+    if (isThere) server = await start();
+    buildProgram();
+  }, 300_000);
+  afterAll(() => server?.close());
+
+  test.skipIf(!isThere)('subagents become jobs of their own, and their changes reach their parent', async () => {
+    const task = (prompt: string) => ({
+      name: 'task',
+      args: { description: 'one part', prompt, subagent_type: 'general-purpose' },
+    });
+    const fleet = await openFleet(server, [
+      ({ body }) => {
+        const text = textIn(body);
+        const part = /write part (\w)/.exec(text)?.[1];
+        if (!text.includes('lead the work'))
+          return resultsIn(body) > 0 ? { text: `Part ${part} is written.` } : write(body, `${part}.txt`);
+        if (resultsIn(body) === 0) return { calls: [task('write part a'), task('write part b')] };
+        return { text: /Part a is written/.test(text) && /Part b is written/.test(text) ? 'Both parts.' : 'I wait.' };
+      },
+    ]);
+    // One place: a parent that kept it while it waits would wait for ever.
+    const { log } = await fleet.worker({ maxMode: 'auto-edit', jobs: 1 });
+    await fleet.submit([{ id: 'p', prompt: 'lead the work', mode: 'auto-edit' }], { flows: true });
+    const [result] = await fleet.results(['p']);
+    expect(result).toMatchObject({ status: 'success', result: 'Both parts.', files: ['a.txt', 'b.txt'] });
+    expect(log.filter((line) => line.startsWith('started p+')).length).toBe(2);
+  });
+
+  test.skipIf(!isThere)('cancel ends a waiting task at once and a running one within a second', async () => {
+    const fleet = await openFleet(server, [stall]);
+    const { log } = await fleet.worker({ jobs: 1 });
+    await fleet.submit([
+      { id: 'runs', prompt: 'p' },
+      { id: 'waits', prompt: 'p' },
+    ]);
+    await expect.poll(() => fleet.model.requests.length, { timeout: 20_000 }).toBe(1);
+    const { board, queue, run, team } = fleet;
+    const running = jobKey({ run, id: 'runs' });
+    const { stdout } = await fleet.lathe(['cancel', '--run', run, '--team', team]);
+    const at = performance.now();
+    expect(stdout).toBe('2 tasks cancelled\n');
+    await expect.poll(async () => (await queue.getJob(running))?.getState(), { interval: 20 }).toBe('completed');
+    expect(performance.now() - at).toBeLessThan(1_000);
+    const results = await fleet.results(['runs', 'waits']);
+    expect(results.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    await expect.poll(() => board.fields('cancelled')).not.toContain(running);
+    expect(log.some((line) => line.includes('started waits'))).toBe(false);
+  });
+
+  test.skipIf(!isThere)('a limit holds for the whole team, and urgent tasks go first', async () => {
+    let most = 0;
+    const open = new Set<string>();
+    const order: string[] = [];
+    const fleet = await openFleet(server, [
+      ({ body }) => {
+        const [, id = ''] = /task (\w+)/.exec(textIn(body)) ?? [];
+        if (resultsIn(body) === 0) {
+          order.push(id);
+          open.add(id);
+          most = Math.max(most, open.size);
+          return { calls: [{ name: 'list_directory', args: { path: pathIn(body, '') } }] };
+        }
+        open.delete(id);
+        return { text: 'ok' };
+      },
+    ]);
+    await fleet.queue.setGlobalConcurrency(2);
+    const slow = ['s1', 's2', 's3', 's4', 's5', 's6'];
+    await fleet.submit(slow.map((id) => ({ id, prompt: `task ${id}` })));
+    await fleet.submit([{ id: 'now', prompt: 'task now' }], { priority: 1 });
+    await Promise.all([fleet.worker(), fleet.worker({ root: join(fleet.home, 'second') })]);
+    await fleet.results([...slow, 'now']);
+    expect(order.indexOf('now')).toBeLessThan(2);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  test.skipIf(!isThere)('the budget of a whole run ends all of its tasks', async () => {
+    const fleet = await openFleet(server, [
+      ({ body }) => ({
+        calls: [{ name: 'list_directory', args: { path: pathIn(body, `x${resultsIn(body)}`) } }],
+        usage: { input: 1_000, output: 0 },
+      }),
+    ]);
+    await fleet.worker({ jobs: 2 });
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await fleet.submit(
+      ids.map((id) => ({ id, prompt: 'go on' })),
+      { budgets: { runTokens: 5_000 } },
+    );
+    const results = await fleet.results(ids);
+    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['The budget of the whole run is used up.']));
+    // Those that were asking the model when the limit was reached may finish that request.
+    expect(fleet.model.requests.length).toBeLessThanOrEqual(6);
+    expect((await fleet.lathe(['status', '--team', fleet.team])).stdout).toContain('6 of 6 ended, 6 with an error');
+  });
+
+  test.skipIf(!isThere)('a transcript that somebody else has changed is not used', async () => {
+    const fleet = await openFleet(server, [
+      ({ body }) => (resultsIn(body) === 0 ? write(body, 'first.txt') : { ...stall }),
+    ]);
+    const first = fleet.workerProcess(['--lock', '2']);
+    await fleet.submit([{ id: 'd', prompt: 'two files', mode: 'auto-edit' }]);
+    await expect.poll(() => fleet.model.requests.length, { timeout: 20_000 }).toBe(2);
+    first.kill('SIGKILL');
+    const key = jobKey({ run: fleet.run, id: 'd' });
+    const [name = ''] = (await fleet.store.list(`sessions/${key}/`)).sort().slice(-1);
+    const piece = (await fleet.store.get(`sessions/${key}/${name}`)) ?? Buffer.alloc(0);
+    await fleet.store.put(`sessions/${key}/${name}`, Buffer.concat([piece, Buffer.from('{"type":"message"}\n')]));
+    const { log } = await fleet.worker({ maxMode: 'auto-edit', lockMs: 2_000, root: join(fleet.home, 'another') });
+    const refused = 'd: the transcript of an earlier attempt was changed by somebody else';
+    await expect.poll(() => log, { timeout: 20_000 }).toContain(refused);
+    expect(fleet.model.requests.length).toBe(2);
+  });
+
+  test.skipIf(!isThere)('keys stay on the workers: none is in the queue, the store or the logs', async () => {
+    const secret = 'sk-test-0123456789abcdef';
+    const fleet = await openFleet(
+      server,
+      [
+        ({ body }) => {
+          if (resultsIn(body) > 0) return { text: `The key is ${secret}.` };
+          const command = `env; echo "$OPENAI_API_KEY"; echo ${secret} > key.txt`;
+          return {
+            calls: [
+              { name: 'run_shell_command', args: { command } },
+              { name: 'write_file', args: { file_path: pathIn(body, 'made.txt'), content: secret } },
+            ],
+          };
+        },
+      ],
+      { place: tempDirectory() },
+    );
+    const { log } = await fleet.worker({ maxMode: 'yolo', answerWaitMs: 300 });
+    await fleet.submit([{ id: 'k', prompt: `use ${secret}`, mode: 'yolo' }], { secrets: [secret] });
+    await fleet.submit([{ id: 'asks', prompt: 'make a file' }], { questions: 'park' });
+    await fleet.question();
+    await expect.poll(() => log.join('\n'), { timeout: 60_000 }).toMatch(/k: .*contain a key|ended k/);
+    expect(log.join('\n')).not.toContain(secret);
+    expect(await server.dump()).toContain(jobKey({ run: fleet.run, id: 'k' }));
+    expect(await server.dump()).not.toContain(secret);
+  });
+});
+
+test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.close());
+  buildProgram();
+  const fleet = await openFleet(server, [
+    ({ body }) => (resultsIn(body) > 0 ? { text: 'Done.' } : write(body, 'made.txt', 'new\n')),
+  ]);
+  const { name } = await fleet.worker({ maxMode: 'auto-edit', teams: ['default'] });
+  const cwd = gitRepository({
+    'a.txt': 'a\n',
+    'tasks.jsonl': '{"id":"t","prompt":"make a file","mode":"auto-edit"}\n',
+  });
+  const ran = await fleet.lathe(['run', 'tasks.jsonl', '--run', 'first', '--out', 'results.jsonl'], cwd);
+  expect({ code: ran.code, out: ran.stdout }).toEqual({ code: 0, out: '' });
+  expect(JSON.parse(readFileSync(join(cwd, 'results.jsonl'), 'utf8'))).toMatchObject({ id: 't', status: 'success' });
+  const { stdout } = await fleet.lathe(['status']);
+  expect(stdout).toContain('1 ended, 0 given up');
+  expect(stdout).toMatch(/run first: 1 of 1 ended, 0 with an error, \d+ tokens/);
+  expect(stdout).toContain(`worker ${name}: 0 of 4 places in use`);
+  const env = { LATHE_FLEET_QUEUE: server.url };
+  const doctor = await runProgram(['doctor'], { home: fleet.home, cwd, env });
+  expect(doctor.stdout).toContain('ok    fleet: the queue answers; 1 workers, 0 jobs running');
+  // Nobody is there to ask, so the changes are not made.
+  const denied = await fleet.lathe(['apply', '--run', 'first', 't'], cwd);
+  expect(denied).toMatchObject({ code: 3, stderr: expect.stringContaining('were not applied') });
+  expect(existsSync(join(cwd, 'made.txt'))).toBe(false);
+  const yes = ['--approval-mode', 'auto-edit', 'fleet', 'apply', '--run', 'first'];
+  const applied = await runProgram(yes, { home: fleet.home, cwd, env });
+  expect(applied).toMatchObject({ code: 0, stderr: 'lathe: t: Its changes were applied to: made.txt.\n' });
+  expect(readFileSync(join(cwd, 'made.txt'), 'utf8')).toBe('new\n');
+  const undone = await runProgram(['undo'], { home: fleet.home, cwd });
+  expect(undone.code).toBe(0);
+  expect(existsSync(join(cwd, 'made.txt'))).toBe(false);
+  await server.kill();
+  const bad = await runProgram(['doctor'], { home: fleet.home, cwd, env });
+  expect(bad.stdout).toContain('BAD   fleet: the queue cannot be reached: Redis says');
+});
+
+test.skipIf(!hasRedis)('the page shows the state to those who have its token, and changes nothing', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.close());
+  buildProgram();
+  const fleet = await openFleet(server, [{ text: 'Done.' }]);
+  await fleet.worker({ teams: ['default'] });
+  let address = '';
+  const env = { LATHE_FLEET_QUEUE: server.url };
+  const options = {
+    env,
+    home: fleet.home,
+    input: undefined,
+    onOutput: (text: string) => ([address = ''] = /http\S+/.exec(text) ?? []),
+  };
+  let stop = () => {};
+  const ended = runProgram(['fleet', 'watch', '--port', '0'], {
+    ...options,
+    onStart: (child) => (stop = () => void child.kill('SIGINT')),
+  });
+  await expect.poll(() => address, { timeout: 30_000 }).toContain('#');
+  const [origin = '', token = ''] = address.split('/#');
+  const page = await fetch(`${origin}/`);
+  expect(await page.text()).toContain('<title>Lathe fleet</title>');
+  expect((await fetch(`${origin}/status`)).status).toBe(401);
+  const authorization = `Bearer ${token}`;
+  const status = async () => (await fetch(`${origin}/status`, { headers: { authorization } })).json();
+  await expect.poll(status).toMatchObject({ workers: [{ jobs: 4, running: 0 }], jobs: { active: 0 }, failed: [] });
+  expect((await fetch(`${origin}/status`, { method: 'POST', headers: { authorization } })).status).toBe(404);
+  stop();
+  expect((await ended).code).toBe(130);
+});
+
+test('a key that is no fleet key is not trusted, and names are checked', () => {
+  const keys = Keys.open(tempDirectory());
+  expect(() => keys.trust('bob', 'AAAA')).toThrow('this is not a public key of a fleet');
+  expect(() => keys.trust('two words', keys.publicKey)).toThrow('is not a name');
+});
