@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { gitRepository, openFleet, pathIn, resultsIn, write } from '../../../testing/fleet.js';
 import { buildProgram } from '../../../testing/lathe-program.js';
 import { hasPostgres, hasRedis, type QueueServer, startPostgres, startRedis } from '../../../testing/queue-servers.js';
@@ -10,6 +10,8 @@ import { getObject } from './files/store.js';
 import { jobKey } from './job/job.js';
 import { Keys } from './job/keys.js';
 import type { Answer, Question } from './run/questions.js';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 const servers = [
   ['Redis', hasRedis, startRedis],

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { gitRepository, openFleet, pathIn, resultsIn, write } from '../../../testing/fleet.js';
 import { buildProgram, runProgram } from '../../../testing/lathe-program.js';
 import { hasPostgres, hasRedis, type QueueServer, startPostgres, startRedis } from '../../../testing/queue-servers.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { jobKey } from './job/job.js';
 import { Keys } from './job/keys.js';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 const servers = [
   ['Redis', hasRedis, startRedis],

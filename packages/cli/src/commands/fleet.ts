@@ -26,19 +26,19 @@ export const command: Command = {
       const { applyResults } = await import('../fleet/apply-results.js');
       return await applyResults(await resultsOf(fleet, args, io, signal), { flags, io }, signal);
     } catch (error) {
-      if (error instanceof Error && error.name === 'FleetUsageError') throw new UsageError(error.message);
+      if (error instanceof Error && isUsage(error)) throw new UsageError(error.message);
       throw error;
     }
   },
 };
 
+function isUsage(error: Error): boolean {
+  const code = 'code' in error ? String(error.code) : '';
+  return error.name === 'FleetUsageError' || code.startsWith('ERR_PARSE_ARGS');
+}
+
 function ioFor({ cwd, home, env, out, err }: Io) {
-  const line = new ProgressLine(process.stderr, { isTerminal: process.stderr.isTTY });
-  const progress = {
-    show: ({ asked, ...rest }: { total: number; done: number; now: number; failed: number; asked: number }) =>
-      line.show({ ...rest, running: 0, ...(asked > 0 && { note: `${asked} questions: lathe fleet answer` }) }),
-    end: () => line.end(),
-  };
+  const progress = new ProgressLine(process.stderr, { isTerminal: process.stderr.isTTY });
   return { cwd, home, env, out, err, progress };
 }
 

@@ -1,3 +1,5 @@
+import type { BatchProgress } from '@lathe/agent';
+
 /** What a command uses of the process. */
 export interface FleetIo {
   cwd: string;
@@ -6,18 +8,7 @@ export interface FleetIo {
   out: (text: string) => void;
   err: (text: string) => void;
   /** Shows how far a run is. */
-  progress: { show(progress: FleetProgress): void; end(): void };
-}
-
-/** How far a run is. */
-export interface FleetProgress {
-  total: number;
-  /** Tasks with a result, those of earlier calls included. */
-  done: number;
-  now: number;
-  failed: number;
-  /** Questions that wait for a person. */
-  asked: number;
+  progress: { show(progress: BatchProgress & { note?: string }): void; end(): void };
 }
 
 /** Wrong usage: exit code 2. */

@@ -3,7 +3,7 @@ import { openQuestions } from '../follow.js';
 import { type Job, jobKey } from '../job/job.js';
 import { newResult, readResult } from '../job/result.js';
 import type { Answer, Question } from '../run/questions.js';
-import { choice, flagsOf } from './flags.js';
+import { choice, flagsOf, texts } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 import { common, runOf, withFleet } from './open-fleet.js';
 import { asLine } from './run-command.js';
@@ -12,7 +12,7 @@ const unfinished = ['waiting', 'prioritized', 'active', 'delayed', 'waiting-chil
 
 /** `lathe fleet cancel --run NAME [ID…]`: at once for tasks that wait, within a second for those that run. */
 export function cancelCommand(args: readonly string[], io: FleetIo): Promise<number> {
-  const { values, positionals } = flagsOf(args, { ...common, team: { type: 'string' }, run: { type: 'string' } });
+  const { values, positionals } = flagsOf(args, { ...common, ...texts('team', 'run') });
   const run = runOf(values);
   return withFleet(values, io, async ({ engine, keys }) => {
     const { board } = engine;
@@ -45,7 +45,7 @@ export function cancelCommand(args: readonly string[], io: FleetIo): Promise<num
 
 /** `lathe fleet answer [DIGEST once|job|deny]`: shows the open questions, or answers one. */
 export function answerCommand(args: readonly string[], io: FleetIo): Promise<number> {
-  const { values, positionals } = flagsOf(args, { ...common, message: { type: 'string' } });
+  const { values, positionals } = flagsOf(args, { ...common, ...texts('message') });
   const [digest, word] = positionals;
   return withFleet(values, io, async ({ engine, keys }) => {
     const { board } = engine;
@@ -78,7 +78,7 @@ function describe({ digest, id, run, worker, text }: Question): string {
 
 /** `lathe fleet results --run NAME`: the results so far, as JSON lines. */
 export function resultsCommand(args: readonly string[], io: FleetIo): Promise<number> {
-  const { values } = flagsOf(args, { ...common, run: { type: 'string' } });
+  const { values } = flagsOf(args, { ...common, ...texts('run') });
   const run = runOf(values);
   return withFleet(values, io, async ({ engine, keys, store }) => {
     for (const id of (await engine.board.fields(`results/${run}`)).sort()) {

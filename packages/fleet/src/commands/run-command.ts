@@ -1,13 +1,13 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ResultsFile, readTasks, TaskFileError, type TaskLine, type TaskResult } from '@lathe/agent';
-import type { Store } from '../files/store.js';
-import { getObject } from '../files/store.js';
+import { getObject, type Store } from '../files/store.js';
 import { newResults, openQuestions, type RunState } from '../follow.js';
 import type { JobResult } from '../job/result.js';
 import { runNameOf, submit } from '../submit.js';
-import { choice, flagsOf, positive } from './flags.js';
+import { choice, flagsOf, positive, texts } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 import { common, withFleet } from './open-fleet.js';
 
@@ -18,15 +18,7 @@ const dayMs = 24 * 3600_000;
 export async function runCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const { values, positionals } = flagsOf(args, {
     ...common,
-    out: { type: 'string' },
-    run: { type: 'string' },
-    team: { type: 'string' },
-    limit: { type: 'string' },
-    priority: { type: 'string' },
-    questions: { type: 'string' },
-    days: { type: 'string' },
-    'max-tokens': { type: 'string' },
-    'max-cost': { type: 'string' },
+    ...texts('out', 'run', 'team', 'limit', 'priority', 'questions', 'days', 'max-tokens', 'max-cost'),
     flows: { type: 'boolean' },
     deny: { type: 'string', multiple: true },
     ask: { type: 'string', multiple: true },
@@ -89,7 +81,9 @@ async function wait(
         else await out.add(line);
       }
       const asked = (await openQuestions(state)).filter(({ run }) => run === state.run).length;
-      io.progress.show({ total: ids.length, done: known.size, now: known.size - before, failed, asked });
+      const note = asked > 0 ? { note: `${asked} questions: lathe fleet answer` } : {};
+      const done = known.size;
+      io.progress.show({ total: ids.length, done, now: done - before, failed, running: 0, ...note });
       if (known.size < ids.length) await pause(pollMs, undefined, { signal }).catch(() => undefined);
     }
   } finally {
@@ -103,11 +97,12 @@ async function wait(
 
 /** The patch itself stands in the line, as in a batch on one machine. */
 export async function asLine({ patch, ...result }: JobResult, store: Store): Promise<TaskResult> {
-  return {
-    ...result,
-    sessionId: result.sessionId ?? '',
-    ...(patch !== undefined && { patch: (await getObject(store, patch)).toString('utf8') }),
-  };
+  const line = { ...result, sessionId: result.sessionId ?? '' };
+  if (patch === undefined) return line;
+  const bytes = await getObject(store, patch);
+  return isUtf8(bytes)
+    ? { ...line, patch: bytes.toString('utf8') }
+    : { ...line, ...{ patchBase64: bytes.toString('base64') } };
 }
 
 function asUsage(error: unknown): never {

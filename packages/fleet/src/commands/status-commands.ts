@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openQuestions } from '../follow.js';
 import type { Job } from '../job/job.js';
-import { flagsOf } from './flags.js';
+import { flagsOf, texts } from './flags.js';
 import type { FleetIo } from './io.js';
 import { common, type Fleet, withFleet } from './open-fleet.js';
 
@@ -21,7 +21,7 @@ export function followStatus(
   show: (status: FleetStatus) => void,
   { isLive, signal }: { isLive: boolean; signal: AbortSignal },
 ): Promise<void> {
-  const { values } = flagsOf(args, { ...common, team: { type: 'string' } });
+  const { values } = flagsOf(args, { ...common, ...texts('team') });
   return withFleet(values, io, async (fleet) => {
     const startedAt = performance.now();
     let first: number | undefined;

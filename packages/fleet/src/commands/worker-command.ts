@@ -5,7 +5,7 @@ import type { ApprovalMode } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import { FileLocks, LatheHome } from '@lathe/core/tools';
 import { FleetWorker } from '../worker.js';
-import { choice, flagsOf, positive } from './flags.js';
+import { choice, flagsOf, positive, texts } from './flags.js';
 import type { FleetIo } from './io.js';
 import { common, withFleet } from './open-fleet.js';
 
@@ -16,13 +16,8 @@ const maxWorkers = 100;
 export async function workerCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const { values } = flagsOf(args, {
     ...common,
-    jobs: { type: 'string' },
+    ...texts('jobs', 'max-mode', 'sandbox', 'answer-wait', 'directory', 'lock'),
     team: { type: 'string', multiple: true },
-    'max-mode': { type: 'string' },
-    sandbox: { type: 'string' },
-    'answer-wait': { type: 'string' },
-    directory: { type: 'string' },
-    lock: { type: 'string' },
   });
   const teams = values.team ?? ['default'];
   const maxMode = choice<ApprovalMode>('--max-mode', values['max-mode'], ['plan', 'default', 'auto-edit', 'yolo']);

@@ -77,8 +77,6 @@ export function checkJob(value: unknown): Job {
 
 /** The name of a job in the queue: the same for the same task of the same run. */
 export function jobKey({ run, id }: Pick<Job, 'run' | 'id'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify([run, id]))
-    .digest('hex')
-    .slice(0, 40);
+  const hash = createHash('sha256').update(JSON.stringify([run, id]));
+  return hash.digest('hex').slice(0, 40);
 }

@@ -51,12 +51,13 @@ export function queueSignal(
 
 /** Opens `redis://…`, `rediss://…` or `postgres://…`. Throws with a clear message when the server does not answer. */
 export async function openEngine(url: string, onError: (message: string) => void): Promise<Engine> {
-  const { protocol } = parse(url);
-  const isRedis = protocol === 'redis:' || protocol === 'rediss:';
-  if (!isRedis && protocol !== 'postgres:' && protocol !== 'postgresql:')
-    throw new Error(`the queue must be redis://… or postgres://…, not ${protocol}//…`);
+  const isRedis = /^rediss?:\/\//.test(url);
+  if (!isRedis && !/^postgres(?:ql)?:\/\//.test(url))
+    throw new Error('the queue must be an address such as redis://host:6379 or postgres://user@host/database');
   const bullmq = await import('bullmq');
-  const { board, connection, factory } = isRedis ? await openRedis(url) : await openPostgres(url, bullmq);
+  const { board, connection, factory } = isRedis
+    ? await openRedis(url)
+    : await openPostgres(url, bullmq.createPostgresBackend);
   const opened: { close(): Promise<void> }[] = [];
   const queues = new Map<string, Queue<Sealed, string>>();
   let reported = '';
@@ -96,52 +97,33 @@ export async function openEngine(url: string, onError: (message: string) => void
 
 const nameOf = (team: string): string => `lathe-${team}`;
 
-function parse(url: string): URL {
-  try {
-    return new URL(url);
-  } catch {
-    throw new Error('the queue is no address: use redis://host:6379 or postgres://user@host/database');
-  }
-}
-
 async function openRedis(url: string) {
   const [{ Redis }, { RedisBoard }] = await Promise.all([import('ioredis'), import('./redis-board.js')]);
-  const probe = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  let hasBeenOpen = false;
   let reason: unknown;
-  probe.on('error', (error) => (reason = error));
-  try {
-    await probe.connect();
-    await probe.ping();
-  } catch (error) {
-    throw unreachable('Redis', reason ?? error);
-  } finally {
-    probe.disconnect();
-  }
-  const redis = new Redis(url, { maxRetriesPerRequest: null });
-  redis.on('error', () => undefined);
+  // A server that was there comes back; one that never was is reported.
+  const retryStrategy = (times: number) => (hasBeenOpen ? Math.min(times * 100, 2_000) : null);
+  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy });
+  redis.on('error', (error) => (reason = error));
+  await redis.connect().catch((error: unknown) => unreachable('Redis', reason ?? error));
+  hasBeenOpen = true;
   // BullMQ makes connections of its own from these options: workers block on theirs.
   return { board: new RedisBoard(redis), connection: { url, maxRetriesPerRequest: null }, factory: undefined };
 }
 
-async function openPostgres(
-  url: string,
-  { createPostgresBackend }: Pick<typeof import('bullmq'), 'createPostgresBackend'>,
-) {
+async function openPostgres(url: string, factory: typeof import('bullmq').createPostgresBackend) {
   const [{ default: pg }, { PostgresBoard }] = await Promise.all([import('pg'), import('./postgres-board.js')]);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => undefined);
-  try {
-    await pool.query('select 1');
-  } catch (error) {
+  await pool.query('select 1').catch(async (error: unknown) => {
     await pool.end();
-    throw unreachable('PostgreSQL', error);
-  }
-  const connection = { connectionString: url, migrate: true, max: 8 };
-  return { board: new PostgresBoard(pool), connection, factory: createPostgresBackend };
+    unreachable('PostgreSQL', error);
+  });
+  return { board: new PostgresBoard(pool), connection: { connectionString: url, migrate: true, max: 8 }, factory };
 }
 
 /** Addresses of queues may hold passwords, so the message names none. */
-function unreachable(server: string, error: unknown): Error {
+function unreachable(server: string, error: unknown): never {
   const reason = error instanceof Error ? error.message || String(Reflect.get(error, 'code')) : String(error);
-  return new Error(`the queue cannot be reached: ${server} says ${JSON.stringify(reason)}`, { cause: error });
+  throw new Error(`the queue cannot be reached: ${server} says ${JSON.stringify(reason)}`, { cause: error });
 }

@@ -1,65 +1,50 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { type Board, retentionSeconds } from './board.js';
 
+/** Two workers that start together would both create the table, hence the lock. */
 const setup = `
+  begin; select pg_advisory_xact_lock(7182818);
   create table if not exists lathe_fleet (
     group_name text not null, field text not null, value text not null, changed timestamptz not null default now(),
-    primary key (group_name, field))`;
-/** Two workers that start together would both create the table. */
-const setupLock = 7_182_818;
-
+    primary key (group_name, field));
+  delete from lathe_fleet where changed < now() - interval '${retentionSeconds} seconds'; commit`;
+const insert = 'insert into lathe_fleet (group_name, field, value) values ($1, $2, $3) on conflict (group_name, field)';
+const sum = '(lathe_fleet.value::double precision + excluded.value::double precision)::text';
 const maxTries = 120;
 const retryMs = 500;
 
 /** One table for all groups. */
 export class PostgresBoard implements Board {
   readonly #pool: Pool;
-  #ready: Promise<void> | undefined;
+  #ready: Promise<unknown> | undefined;
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
   async get(group: string, field: string): Promise<string | undefined> {
-    const [row] = await this.#query('select value from lathe_fleet where group_name = $1 and field = $2', [
-      group,
-      field,
-    ]);
+    const [row] = await this.#query('select value from lathe_fleet where group_name = $1 and field = $2', group, field);
     return row?.['value'];
   }
 
-  async set(
-    group: string,
-    field: string,
-    value: string,
-    { ifAbsent = false }: { ifAbsent?: boolean } = {},
-  ): Promise<boolean> {
+  async set(group: string, field: string, value: string, { ifAbsent = false } = {}): Promise<boolean> {
     const conflict = ifAbsent ? 'do nothing' : 'do update set value = excluded.value, changed = now()';
-    const rows = await this.#query(
-      `insert into lathe_fleet (group_name, field, value) values ($1, $2, $3)
-       on conflict (group_name, field) ${conflict} returning field`,
-      [group, field, value],
-    );
-    return rows.length > 0;
+    return (await this.#query(`${insert} ${conflict} returning field`, group, field, value)).length > 0;
   }
 
   async remove(group: string, field: string): Promise<void> {
-    await this.#query('delete from lathe_fleet where group_name = $1 and field = $2', [group, field]);
+    await this.#query('delete from lathe_fleet where group_name = $1 and field = $2', group, field);
   }
 
   async fields(group: string): Promise<string[]> {
-    const rows = await this.#query('select field from lathe_fleet where group_name = $1', [group]);
+    const rows = await this.#query('select field from lathe_fleet where group_name = $1', group);
     return rows.flatMap(({ field }) => field ?? []);
   }
 
   async add(group: string, field: string, amount: number): Promise<number> {
-    const [row] = await this.#query(
-      `insert into lathe_fleet (group_name, field, value) values ($1, $2, $3)
-       on conflict (group_name, field) do update
-         set value = (lathe_fleet.value::double precision + excluded.value::double precision)::text, changed = now()
-       returning value`,
-      [group, field, String(amount)],
-    );
+    const conflict = `do update set value = ${sum}, changed = now()`;
+    const [row] = await this.#query(`${insert} ${conflict} returning value`, group, field, String(amount));
     return Number(row?.['value']);
   }
 
@@ -68,29 +53,17 @@ export class PostgresBoard implements Board {
   }
 
   /** A server that is away is asked again, as a Redis client does by itself. */
-  async #query(text: string, values: unknown[]): Promise<Record<string, string | undefined>[]> {
+  async #query(text: string, ...values: string[]): Promise<Record<string, string | undefined>[]> {
     for (let tries = 1; ; tries++) {
       try {
-        this.#ready ??= this.#prepare();
+        this.#ready ??= this.#pool.query(setup);
         await this.#ready;
         return (await this.#pool.query<Record<string, string | undefined>>(text, values)).rows;
       } catch (error) {
         if (tries === maxTries || this.#pool.ending || !isAway(error)) throw error;
         this.#ready = undefined;
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+        await pause(retryMs);
       }
-    }
-  }
-
-  async #prepare(): Promise<void> {
-    const client = await this.#pool.connect();
-    try {
-      await client.query('select pg_advisory_lock($1)', [setupLock]);
-      await client.query(setup);
-      await client.query(`delete from lathe_fleet where changed < now() - interval '${retentionSeconds} seconds'`);
-    } finally {
-      await client.query('select pg_advisory_unlock($1)', [setupLock]).catch(() => undefined);
-      client.release();
     }
   }
 }

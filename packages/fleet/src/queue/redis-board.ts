@@ -13,18 +13,11 @@ export class RedisBoard implements Board {
     return (await this.#redis.hget(keyOf(group), field)) ?? undefined;
   }
 
-  async set(
-    group: string,
-    field: string,
-    value: string,
-    { ifAbsent = false }: { ifAbsent?: boolean } = {},
-  ): Promise<boolean> {
+  async set(group: string, field: string, value: string, { ifAbsent = false } = {}): Promise<boolean> {
     const key = keyOf(group);
-    const isWritten = ifAbsent
-      ? (await this.#redis.hsetnx(key, field, value)) === 1
-      : (await this.#redis.hset(key, field, value)) >= 0;
-    await this.#redis.expire(key, retentionSeconds);
-    return isWritten;
+    const written = ifAbsent ? this.#redis.hsetnx(key, field, value) : this.#redis.hset(key, field, value);
+    const [count] = await Promise.all([written, this.#redis.expire(key, retentionSeconds)]);
+    return count === 1 || !ifAbsent;
   }
 
   async remove(group: string, field: string): Promise<void> {
@@ -37,9 +30,11 @@ export class RedisBoard implements Board {
 
   async add(group: string, field: string, amount: number): Promise<number> {
     const key = keyOf(group);
-    const sum = Number(await this.#redis.hincrbyfloat(key, field, amount));
-    await this.#redis.expire(key, retentionSeconds);
-    return sum;
+    const [sum] = await Promise.all([
+      this.#redis.hincrbyfloat(key, field, amount),
+      this.#redis.expire(key, retentionSeconds),
+    ]);
+    return Number(sum);
   }
 
   async close(): Promise<void> {

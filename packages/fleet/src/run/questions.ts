@@ -33,12 +33,13 @@ export interface FleetApproverOptions {
   key: string;
   board: Board;
   keys: Keys;
-  worker: string;
+  /** Of the worker. */
+  name: string;
   /** Where the job works here; on another worker it may be elsewhere. */
   directory: string;
   secrets: readonly string[];
   /** How long to wait while the job keeps its worker. */
-  waitMs: number;
+  answerWaitMs: number;
   /** Frees the worker; called when nobody has answered and the job says that it waits. */
   park: () => void;
   /** What an earlier worker had asked, and who had answered. */
@@ -62,7 +63,7 @@ export class FleetApprover implements Approver {
   }
 
   async decide(request: ApprovalRequest, signal: AbortSignal): Promise<Decision> {
-    const { job, key, board, keys, worker, directory, secrets, waitMs, park } = this.#options;
+    const { job, key, board, keys, name: worker, directory, secrets, answerWaitMs, park } = this.#options;
     const digest = digestOf(request, directory);
     const number = this.asked.get(digest) ?? randomBytes(8).toString('hex');
     const known = await this.#answer(request.tool, digest, number);
@@ -73,9 +74,9 @@ export class FleetApprover implements Approver {
     const call = { job: key, id, run, team, digest, number, text, tool: request.tool };
     const question: Question = { ...call, askedAt: Date.now(), worker };
     await board.set('questions', `${key}.${digest}`, JSON.stringify(keys.seal('question', question)));
-    const until = performance.now() + waitMs;
+    const until = performance.now() + answerWaitMs;
     while (performance.now() < until) {
-      await pause(Math.min(pollMs, waitMs), undefined, { signal });
+      await pause(Math.min(pollMs, answerWaitMs), undefined, { signal });
       const answer = await this.#answer(request.tool, digest, number);
       if (answer) return answer;
     }

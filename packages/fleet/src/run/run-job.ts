@@ -3,15 +3,15 @@ import { chooseModel, formatModelSetup, ModelError } from '@lathe/agent/models';
 import type { ApprovalMode } from '@lathe/core';
 import { redact, secretsOf } from '@lathe/core/host';
 import { type Checkout, checkOut } from '../files/checkout.js';
-import { putObject, type Store } from '../files/store.js';
+import type { Store } from '../files/store.js';
 import type { Job } from '../job/job.js';
 import type { Keys } from '../job/keys.js';
 import { type JobResult, newResult } from '../job/result.js';
 import type { Board } from '../queue/board.js';
 import { Children } from './children.js';
 import { FleetApprover } from './questions.js';
-import { loadShippedSession, SessionShipper, type ShippedSession } from './shipped-session.js';
-import { addSpending, budgetsLeft, follow } from './spending.js';
+import { KeyInChanges, loadShippedSession, SessionShipper, type ShippedSession } from './shipped-session.js';
+import { budgetsLeft, follow } from './spending.js';
 
 /** What every job on this worker uses. */
 export interface JobHost {
@@ -78,7 +78,7 @@ async function work(
   shipped: ShippedSession | undefined,
   signal: AbortSignal,
 ): Promise<JobEnd> {
-  const { job, store } = run;
+  const { job } = run;
   const startedAt = performance.now();
   const end = (status: JobResult['status'], result: string, more: Partial<JobResult> = {}): JobEnd => {
     const durationMs = Math.round(performance.now() - startedAt);
@@ -91,15 +91,8 @@ async function work(
     const secrets = secretsOf(lathe.loaded);
     const model = await openModel(lathe, signal);
     if (typeof model === 'string') return end('error', redact(model, secrets));
-    const approver = new FleetApprover({
-      ...run,
-      worker: run.name,
-      directory: checkout.directory,
-      secrets,
-      waitMs: run.answerWaitMs,
-      park: () => parked.abort(),
-      earlier: shipped,
-    });
+    const { directory } = checkout;
+    const approver = new FleetApprover({ ...run, directory, secrets, park: () => parked.abort(), earlier: shipped });
     const session = await openSession(lathe, {
       model,
       approver,
@@ -107,54 +100,39 @@ async function work(
       takesSnapshots: false,
       // What was sent before a call says that it may have run, so that it never runs again by itself.
       beforeChange: async () => {
-        await ship();
+        await shipper.ship();
         await run.assertOwned();
       },
       ...(shipped && (await resume(lathe, shipped))),
     });
-    const shipper = new SessionShipper({ ...run, path: session.transcriptPath, sessionId: session.id });
-    let patch = shipped?.patch;
-    const ship = () =>
-      shipper.ship({
-        ...(patch !== undefined && { patch }),
-        children: children.open,
-        asked: Object.fromEntries(approver.asked),
-        answers: approver.answers,
-        spent: spent(),
-      });
-    const spent = () => addSpending(shipped?.spent, session.agent.spending);
-    const keepChanges = async () => {
-      const changes = await checkout.changes(signal);
-      const text = changes.patch.toString('latin1');
-      if (secrets.some((secret) => text.includes(Buffer.from(secret).toString('latin1'))))
-        throw new Error('the changes contain a key of this worker and were not sent');
-      patch = changes.patch.length === 0 ? undefined : await putObject(store, changes.patch);
-      return changes.files;
-    };
+    const shipper = new SessionShipper({ ...run, checkout, session, approver, children, secrets, earlier: shipped });
     const reports = await children.takeReports(signal);
     const prompt = shipped ? promptOnReturn(checkout.directory, shipped, reports) : job.prompt;
-    const onTurn = async () => {
-      await keepChanges();
-      await ship();
-    };
     const start = (overspent: AbortSignal) =>
       session.prompt(prompt, AbortSignal.any([signal, parked.signal, overspent]));
-    const ended = await follow(run, start, onTurn);
+    const ended = await follow(run, start, async () => {
+      await shipper.keepChanges(signal);
+      await shipper.ship();
+    });
     await session.close();
     signal.throwIfAborted();
-    const files = await keepChanges();
+    const files = await shipper.keepChanges(signal);
     const isParked = parked.signal.aborted;
     if (isParked || (ended.reason === 'done' && children.open.length > 0)) {
-      await ship();
+      await shipper.ship();
       return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
     }
+    const { patch, spent } = shipper;
     return end(ended.reason === 'done' ? 'success' : 'error', redact(textOf(ended), secrets), {
       ...(patch !== undefined && { patch, files }),
-      usage: spent().usage,
-      ...(spent().cost !== undefined && { cost: spent().cost }),
+      usage: spent.usage,
+      ...(spent.cost !== undefined && { cost: spent.cost }),
       ...(approver.answers.length > 0 && { answers: approver.answers }),
       sessionId: session.id,
     });
+  } catch (error) {
+    if (error instanceof KeyInChanges) return end('error', error.message);
+    throw error;
   } finally {
     await lathe.close();
   }

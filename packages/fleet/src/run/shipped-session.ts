@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import type { Spending } from '@lathe/agent';
-import { getObject, type Store } from '../files/store.js';
+import type { Session, Spending } from '@lathe/agent';
+import type { Checkout } from '../files/checkout.js';
+import { getObject, putObject, type Store } from '../files/store.js';
 import type { Keys } from '../job/keys.js';
+import { addSpending } from './spending.js';
 
 /** What goes on with a session, beside its transcript. */
 export interface SessionState {
@@ -32,36 +34,75 @@ interface Header extends SessionState {
   hash: string;
 }
 
+interface ShipperOptions {
+  store: Store;
+  keys: Keys;
+  key: string;
+  attempt: number;
+  checkout: Checkout;
+  session: Pick<Session, 'id' | 'transcriptPath' | 'agent'>;
+  approver: { asked: ReadonlyMap<string, string>; answers: readonly string[] };
+  children: { open: SessionState['children'] };
+  /** Must not leave this machine. */
+  secrets: readonly string[];
+  earlier: ShippedSession | undefined;
+}
+
 /**
  * Sends the session of a job to the store in signed pieces. Each attempt has names of its own: a worker that was given up
  * and still runs cannot change what its successor reads.
  */
 export class SessionShipper {
-  readonly #session: { store: Store; keys: Keys; key: string; attempt: number; path: string; sessionId: string };
+  readonly #options: ShipperOptions;
   #offset = 0;
   #number = 0;
   #sent = '';
+  /** The object that holds what the task has changed. */
+  patch: string | undefined;
 
-  constructor(session: { store: Store; keys: Keys; key: string; attempt: number; path: string; sessionId: string }) {
-    this.#session = session;
+  constructor(options: ShipperOptions) {
+    this.#options = options;
+    this.patch = options.earlier?.patch;
+  }
+
+  /** What all workers have spent on the job. */
+  get spent(): Spending {
+    return addSpending(this.#options.earlier?.spent, this.#options.session.agent.spending);
   }
 
   /** Sends what was added since the last time. */
-  async ship(state: SessionState): Promise<void> {
-    const { store, keys, key, attempt, path, sessionId } = this.#session;
-    const added = await readFrom(path, this.#offset);
-    const sent = JSON.stringify(state);
+  async ship(): Promise<void> {
+    const { store, keys, key, attempt, session, approver, children } = this.#options;
+    const { answers } = approver;
+    const asked = Object.fromEntries(approver.asked);
+    const patch = this.patch === undefined ? {} : { patch: this.patch };
+    const state: SessionState = { ...patch, children: children.open, asked, answers, spent: this.spent };
+    const added = await readFrom(session.transcriptPath, this.#offset);
+    const sent = JSON.stringify({ ...patch, asked, answers, open: children.open });
     if (added.length === 0 && sent === this.#sent) return;
     const name = `${key}/${pad(attempt)}-${pad(this.#number)}`;
-    const header: Header = { ...state, sessionId, name, offset: this.#offset, hash: hashOf(added) };
-    await store.put(
-      `sessions/${name}`,
-      Buffer.concat([Buffer.from(`${JSON.stringify(keys.seal('session', header))}\n`), added]),
-    );
+    const header: Header = { ...state, sessionId: session.id, name, offset: this.#offset, hash: hashOf(added) };
+    const sealed = Buffer.from(`${JSON.stringify(keys.seal('session', header))}\n`);
+    await store.put(`sessions/${name}`, Buffer.concat([sealed, added]));
     this.#sent = sent;
     this.#number += 1;
     this.#offset += added.length;
   }
+
+  /** Stores what the task has changed, and returns the names of the files. */
+  async keepChanges(signal: AbortSignal): Promise<string[]> {
+    const { checkout, store, secrets } = this.#options;
+    const { patch, files } = await checkout.changes(signal);
+    if (secrets.some((secret) => patch.includes(secret))) throw new KeyInChanges();
+    this.patch = patch.length === 0 ? undefined : await putObject(store, patch);
+    return files;
+  }
+}
+
+/** A task has written a key of the worker into its files. */
+export class KeyInChanges extends Error {
+  override readonly name = 'KeyInChanges';
+  override readonly message = 'The changes contain a key of the worker, so they were not sent.';
 }
 
 /** The session of the latest attempt that sent one. Throws when nobody that this machine trusts has signed it. */
