@@ -92,12 +92,12 @@ test.skipIf(process.getuid?.() !== 0).each(engines)(
     onTestFinished(() => hosts.close());
     const server = await start(hosts.address);
     onTestFinished(() => server.close());
-    await survive(name, server, hosts);
+    expect(await survive(name, server, hosts)).toEqual([]);
   },
   60 * 60_000,
 );
 
-async function survive(name: string, server: QueueServer, hosts: Hosts): Promise<void> {
+async function survive(name: string, server: QueueServer, hosts: Hosts): Promise<unknown[]> {
   const random = randomFrom(seed);
   const effects = tempDirectory();
   const fleet = await openFleet(server, [(request) => answerOf(request, effects)], { host: hosts.address });
@@ -139,7 +139,7 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
   });
   await fleet.submit(tasks, { questions: 'park', validMs: 7 * 24 * 3600_000 });
 
-  let isOver = false;
+  const over = new AbortController();
   const answered = answerQuestions();
   const counts: Record<string, number> = {};
   const healing: Promise<unknown>[] = [];
@@ -159,7 +159,7 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
   try {
     results = await fleet.results(ids, 20 * 60_000);
   } finally {
-    isOver = true;
+    over.abort();
     if (results.length === 0) keepLog(log);
   }
   await answered;
@@ -175,11 +175,11 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
     return result === 'done' && done.length !== 1;
   });
   if (wrong.length > 0) keepLog(log);
-  expect(wrong.map(({ id, status, result }) => ({ id, status, result, effects: effectsOf(id) }))).toEqual([]);
   expect((await board.fields(`results/${run}`)).sort()).toEqual([...ids].sort());
   expect(readdirSync(effects).every((file) => ids.includes(file))).toBe(true);
   const interrupted = results.filter(({ result }) => result !== 'done' && result !== 'not done').length;
   report(`tasks of a fleet over ${name} with random faults`, size.tasks, { ...counts, interrupted });
+  return wrong.map(({ id, status, result }) => ({ id, status, result, effects: effectsOf(id) }));
 
   async function inject(kind: string, at: number, ms: number, jump: string): Promise<void> {
     const machine = machines[at];
@@ -204,7 +204,7 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
 
   /** Answers by the name of the task in the text of the question, as a person would. */
   async function answerQuestions(): Promise<void> {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       for (const { job, id, digest, number, text, team } of await openQuestions({ board, keys }).catch(() => [])) {
         if (team !== fleet.team) continue;
         expect(jobKey({ run, id })).toBe(job);

@@ -65,8 +65,10 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     const { log } = await fleet.worker({ answerWaitMs: 200 });
     await fleet.submit([{ id: 'q', prompt: 'write x' }], { questions: 'park' });
     const key = jobKey({ run, id: 'q' });
-    const isParked = () => expect.poll(() => log.filter((line) => line.includes('parked')).length);
-    await isParked().toBe(1);
+    const isParked = async (times: number) => {
+      await expect.poll(() => log.filter((line) => line.includes('parked')).length).toBe(times);
+    };
+    await isParked(1);
     const question = await fleet.question();
     expect(question).toMatchObject({ id: 'q', tool: 'write_file', text: expect.stringContaining('x.txt') });
     const give = async (answer: Answer, by: Keys = keys) => {
@@ -76,11 +78,11 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     };
     const answer: Answer = { job: key, digest: question.digest, number: question.number, decision: 'once' };
     await give(answer, Keys.open(tempDirectory()));
-    await isParked().toBe(2);
+    await isParked(2);
     await give({ ...answer, number: 'of an earlier question' });
-    await isParked().toBe(3);
+    await isParked(3);
     await give({ ...answer, digest: 'f'.repeat(64) });
-    await isParked().toBe(4);
+    await isParked(4);
     // Somebody who can write to the queue cannot put another text under the digest.
     const forged: Question = { ...question, text: 'harmless' };
     await board.set('questions', `${key}.x`, JSON.stringify(Keys.open(tempDirectory()).seal('question', forged)));

@@ -11,7 +11,6 @@ export interface ServeStatusOptions {
 
 /** Serves a page on loopback that shows the state of a fleet, until `signal` aborts. It changes nothing. */
 export async function serveStatus(options: ServeStatusOptions, signal: AbortSignal): Promise<void> {
-  const isPage = ({ method, url }: IncomingMessage) => method === 'GET' && url === '/';
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
     if (isPage(request)) {
@@ -41,6 +40,10 @@ export async function serveStatus(options: ServeStatusOptions, signal: AbortSign
     },
     signal,
   );
+}
+
+function isPage({ method, url }: IncomingMessage): boolean {
+  return method === 'GET' && url === '/';
 }
 
 function errorBody(message: string): string {

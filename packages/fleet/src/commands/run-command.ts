@@ -33,8 +33,6 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
   const run = values.run ?? runNameOf(readFileSync(path, 'utf8'));
   const team = values.team ?? 'default';
   const limit = positive('--limit', values.limit);
-  const runTokens = positive('--max-tokens', values['max-tokens']);
-  const runCost = positive('--max-cost', values['max-cost']);
   const days = positive('--days', values.days) ?? 7;
   // A result is kept for a month: a job that lives longer could be put there again and run again.
   if (days > 30) throw new FleetUsageError('--days must be at most 30');
@@ -46,7 +44,7 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     questions: choice('--questions', values.questions, ['deny', 'park'] as const) ?? 'park',
     priority: positive('--priority', values.priority) ?? 10,
     validMs: days * dayMs,
-    budgets: { ...(runTokens && { runTokens }), ...(runCost && { runCost }) },
+    budgets: budgetsOf(values),
     rules: { deny, ask },
     ...(values.flows && { flows: true as const }),
   };
@@ -58,6 +56,12 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     io.err(`lathe: ${tasks.length} tasks are in the queue as run ${run}`);
     return values.detach ? 0 : wait({ board, queue, keys, run }, tasks, { io, out, store }, signal);
   });
+}
+
+function budgetsOf(values: { 'max-tokens'?: string; 'max-cost'?: string }) {
+  const runTokens = positive('--max-tokens', values['max-tokens']);
+  const runCost = positive('--max-cost', values['max-cost']);
+  return { ...(runTokens && { runTokens }), ...(runCost && { runCost }) };
 }
 
 async function wait(
@@ -102,7 +106,7 @@ export async function asLine({ patch, ...result }: JobResult, store: Store): Pro
   const bytes = await getObject(store, patch);
   return isUtf8(bytes)
     ? { ...line, patch: bytes.toString('utf8') }
-    : { ...line, ...{ patchBase64: bytes.toString('base64') } };
+    : Object.assign(line, { patchBase64: bytes.toString('base64') });
 }
 
 function asUsage(error: unknown): never {

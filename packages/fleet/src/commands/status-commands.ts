@@ -25,14 +25,15 @@ export function followStatus(
   return withFleet(values, io, async (fleet) => {
     const startedAt = performance.now();
     let first: number | undefined;
-    do {
+    while (!signal.aborted) {
       const status = await readStatus(fleet, values.team ?? 'default');
       const ended = status.jobs['completed'] ?? 0;
       const minutes = (performance.now() - startedAt) / 60_000;
       show({ ...status, ...(first !== undefined && { perMinute: (ended - first) / minutes }) });
       first ??= ended;
-      if (isLive) await pause(refreshMs, undefined, { signal }).catch(() => undefined);
-    } while (isLive && !signal.aborted);
+      if (!isLive) return;
+      await pause(refreshMs, undefined, { signal }).catch(() => undefined);
+    }
   });
 }
 

@@ -62,10 +62,6 @@ function boardStore(board: Board): Store {
 
 /** In a directory that all machines share. A reader sees the whole object or none. */
 function directoryStore(directory: string): Store {
-  const undefinedIfMissing = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  };
   return {
     async put(key, bytes) {
       const path = join(directory, key);
@@ -86,4 +82,8 @@ function directoryStore(directory: string): Store {
       return (names ?? []).filter((name) => !name.endsWith('.tmp'));
     },
   };
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }

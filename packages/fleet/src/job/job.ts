@@ -77,6 +77,6 @@ export function checkJob(value: unknown): Job {
 
 /** The name of a job in the queue: the same for the same task of the same run. */
 export function jobKey({ run, id }: Pick<Job, 'run' | 'id'>): string {
-  const hash = createHash('sha256').update(JSON.stringify([run, id]));
-  return hash.digest('hex').slice(0, 40);
+  const text = JSON.stringify([run, id]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 40);
 }

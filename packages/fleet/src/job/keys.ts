@@ -82,6 +82,7 @@ export class Keys {
   }
 
   /** As `open`, for stored text; undefined for what nobody trusted has signed. Whoever signed it is trusted with its shape. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape that was signed
   read<T>(kind: Sealed['kind'], stored: string | undefined): { value: T; by: string } | undefined {
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as said above

@@ -79,11 +79,7 @@ async function work(
   signal: AbortSignal,
 ): Promise<JobEnd> {
   const { job } = run;
-  const startedAt = performance.now();
-  const end = (status: JobResult['status'], result: string, more: Partial<JobResult> = {}): JobEnd => {
-    const durationMs = Math.round(performance.now() - startedAt);
-    return { status: 'ended', result: newResult(job, { status, result, worker: run.name, durationMs, ...more }) };
-  };
+  const end = endOf(run);
   const parked = new AbortController();
   const children = new Children(run, checkout, shipped?.children);
   const lathe = await openLathe(run, checkout.directory, children);
@@ -122,13 +118,9 @@ async function work(
       await shipper.ship();
       return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
     }
-    const { patch, spent } = shipper;
     return end(ended.reason === 'done' ? 'success' : 'error', redact(textOf(ended), secrets), {
-      ...(patch !== undefined && { patch, files }),
-      usage: spent.usage,
-      ...(spent.cost !== undefined && { cost: spent.cost }),
+      ...shipper.facts(files),
       ...(approver.answers.length > 0 && { answers: approver.answers }),
-      sessionId: session.id,
     });
   } catch (error) {
     if (error instanceof KeyInChanges) return end('error', error.message);
@@ -136,6 +128,14 @@ async function work(
   } finally {
     await lathe.close();
   }
+}
+
+function endOf({ job, name }: Run) {
+  const startedAt = performance.now();
+  return (status: JobResult['status'], result: string, more: Partial<JobResult> = {}): JobEnd => {
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { status: 'ended', result: newResult(job, { status, result, worker: name, durationMs, ...more }) };
+  };
 }
 
 const textOf = ({ reason, text, message }: PromptEnd): string => (reason === 'done' ? text : (message ?? reason));

@@ -58,15 +58,21 @@ export class SessionShipper {
   #number = 0;
   #sent = '';
   /** The object that holds what the task has changed. */
-  patch: string | undefined;
+  #patch: string | undefined;
 
   constructor(options: ShipperOptions) {
     this.#options = options;
-    this.patch = options.earlier?.patch;
+    this.#patch = options.earlier?.patch;
   }
 
-  /** What all workers have spent on the job. */
-  get spent(): Spending {
+  /** What the result says beside the answer. */
+  facts(files: readonly string[]) {
+    const { usage, cost } = this.#spent;
+    const changes = this.#patch === undefined ? {} : { patch: this.#patch, files };
+    return { ...changes, usage, ...(cost !== undefined && { cost }), sessionId: this.#options.session.id };
+  }
+
+  get #spent(): Spending {
     return addSpending(this.#options.earlier?.spent, this.#options.session.agent.spending);
   }
 
@@ -75,8 +81,8 @@ export class SessionShipper {
     const { store, keys, key, attempt, session, approver, children } = this.#options;
     const { answers } = approver;
     const asked = Object.fromEntries(approver.asked);
-    const patch = this.patch === undefined ? {} : { patch: this.patch };
-    const state: SessionState = { ...patch, children: children.open, asked, answers, spent: this.spent };
+    const patch = this.#patch === undefined ? {} : { patch: this.#patch };
+    const state: SessionState = { ...patch, children: children.open, asked, answers, spent: this.#spent };
     const added = await readFrom(session.transcriptPath, this.#offset);
     const sent = JSON.stringify({ ...patch, asked, answers, open: children.open });
     if (added.length === 0 && sent === this.#sent) return;
@@ -94,7 +100,7 @@ export class SessionShipper {
     const { checkout, store, secrets } = this.#options;
     const { patch, files } = await checkout.changes(signal);
     if (secrets.some((secret) => patch.includes(secret))) throw new KeyInChanges();
-    this.patch = patch.length === 0 ? undefined : await putObject(store, patch);
+    this.#patch = patch.length === 0 ? undefined : await putObject(store, patch);
     return files;
   }
 }

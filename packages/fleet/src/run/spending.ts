@@ -12,21 +12,18 @@ export async function follow(
   onTurn: () => Promise<void>,
 ): Promise<PromptEnd> {
   const { runTokens = Number.POSITIVE_INFINITY, runCost = Number.POSITIVE_INFINITY } = job.budgets ?? {};
-  const group = `spent/${job.run}`;
   const overspent = new AbortController();
-  const check = (tokens: number, cost: number) => {
-    if (tokens >= runTokens || cost >= runCost) overspent.abort();
+  const spend = async (tokens: number, cost: number) => {
+    const allTokens = await board.add(`spent/${job.run}`, 'tokens', tokens);
+    const allCost = await board.add(`spent/${job.run}`, 'cost', cost);
+    if (allTokens >= runTokens || allCost >= runCost) overspent.abort();
   };
-  check(Number((await board.get(group, 'tokens')) ?? 0), Number((await board.get(group, 'cost')) ?? 0));
+  await spend(0, 0);
   let turns = 0;
   for await (const event of prompt(overspent.signal)) {
     if (event.type === 'turn-start' && turns++ > 0) await onTurn();
     const spent = spentIn(event);
-    if (spent) {
-      const { inputTokens, outputTokens } = spent.request;
-      const tokens = await board.add(group, 'tokens', inputTokens + outputTokens);
-      check(tokens, await board.add(group, 'cost', spent.requestCost ?? 0));
-    }
+    if (spent) await spend(spent.request.inputTokens + spent.request.outputTokens, spent.requestCost ?? 0);
     // A call that is not in the transcript would run again after a takeover.
     if (event.type === 'notice' && event.message.startsWith('The session cannot be saved'))
       throw new Error(event.message);
@@ -55,10 +52,11 @@ export function addSpending(earlier: Spending | undefined, now: Spending): Spend
 export function budgetsLeft({ budgets = {} }: Job, earlier: Spending | undefined): Budgets {
   const { turns, tokens, minutes } = budgets;
   const { inputTokens = 0, outputTokens = 0 } = earlier?.usage ?? {};
-  const left = (limit: number, spent = 0) => Math.max(0, limit - spent);
   return {
     ...(turns !== undefined && { turns: left(turns, earlier?.turns) }),
     ...(tokens !== undefined && { tokens: left(tokens, inputTokens + outputTokens) }),
     ...(minutes !== undefined && { milliseconds: left(minutes * 60_000, earlier?.milliseconds) }),
   };
 }
+
+const left = (limit: number, spent = 0): number => Math.max(0, limit - spent);
