@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { TaskLine } from '@lathe/agent';
 import { expect, onTestFinished } from 'vitest';
-import { openStore } from '../packages/fleet/src/files/store.js';
+import { openStore } from '../packages/fleet/src/files/open-store.js';
 import { newResults, openQuestions } from '../packages/fleet/src/follow.js';
 import { Keys } from '../packages/fleet/src/job/keys.js';
 import type { JobResult } from '../packages/fleet/src/job/result.js';

@@ -1,7 +1,8 @@
 export { type FleetIo, FleetUsageError } from './commands/io.js';
 export { runFleet } from './commands/run-fleet.js';
 export { type FleetStatus, followStatus } from './commands/status-commands.js';
-export { getObject, openStore, type Store } from './files/store.js';
+export { openStore } from './files/open-store.js';
+export { getObject, type Store } from './files/store.js';
 export { newResults, openQuestions } from './follow.js';
 export type { Job } from './job/job.js';
 export { Keys } from './job/keys.js';

@@ -11,7 +11,7 @@ import type { ServerScript } from '../../../testing/model-server.js';
 import { hasRedis, type QueueServer, startRedis } from '../../../testing/queue-servers.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 
-const bareWorker = join(import.meta.dirname, '../../../testing/children/bullmq-tasks.mjs');
+const bareWorker = join(import.meta.dirname, '../testing/bullmq-tasks.mjs');
 const workers = 4;
 const jobs = 2;
 /** Alternating, so that other work on the machine meets both. */

@@ -3,7 +3,7 @@ import { checkModel, chooseModel, type ModelChoice, ModelError } from '@lathe/ag
 import { unagreedRules, unknownTools } from '@lathe/core/host';
 import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
-import { fleet } from './fleet.js';
+import { fleetQueue } from './fleet-queue.js';
 import { languages } from './languages.js';
 import { sources } from './sources.js';
 import { state } from './state.js';
@@ -23,7 +23,7 @@ export const checks: readonly Check[] = [
   tools,
   ruleNames,
   webSearch,
-  fleet,
+  fleetQueue,
   state,
 ];
 

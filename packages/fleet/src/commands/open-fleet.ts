@@ -1,5 +1,6 @@
 import { homeDirectories, loadSettings, secretsOf } from '@lathe/core/host';
-import { openStore, type Store } from '../files/store.js';
+import { openStore } from '../files/open-store.js';
+import type { Store } from '../files/store.js';
 import { Keys } from '../job/keys.js';
 import { type Engine, openEngine } from '../queue/engine.js';
 import { type FleetIo, FleetUsageError } from './io.js';

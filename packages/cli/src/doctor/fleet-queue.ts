@@ -3,7 +3,7 @@ import { fleetPackage, loadFleet } from '../command-line/load-fleet.js';
 import type { Finding } from './finding.js';
 
 /** Whether the queue of a fleet can be reached, for those who have set one. */
-export async function fleet(_lathe: unknown, io: Io, signal: AbortSignal): Promise<Finding[]> {
+export async function fleetQueue(_lathe: unknown, io: Io, signal: AbortSignal): Promise<Finding[]> {
   if (!io.env['LATHE_FLEET_QUEUE']) return [];
   const title = 'fleet';
   const loaded = await loadFleet();
