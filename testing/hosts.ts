@@ -13,10 +13,14 @@ export interface Hosts {
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: 'pipe' });
 
+let made = 0;
+
 /** Undefined where namespaces cannot be made: without root or the program `ip`. */
 export function makeHosts(count: number): Hosts | undefined {
-  const id = process.pid.toString(36).slice(-4);
-  const net = `10.${60 + (process.pid % 190)}.${Math.floor(process.pid / 190) % 250}`;
+  // Processes that end slowly keep their network for a while, so each call makes names of its own.
+  const number = process.pid * 7 + made++;
+  const id = number.toString(36).slice(-5);
+  const net = `10.${60 + (number % 190)}.${Math.floor(number / 190) % 250}`;
   const bridge = `lb${id}`;
   const names = Array.from({ length: count }, (_, at) => `lh${id}-${at}`);
   const close = () => {
