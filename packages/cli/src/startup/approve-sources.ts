@@ -22,13 +22,12 @@ export async function approveSources(flags: Flags, io: Io, signal: AbortSignal):
   await lathe.close();
 }
 
-/** `--yes` or the person decides. Prints each with the answer. */
+/** `--yes` or the person decides. Prints the answer, and what it is about unless the person has just read it. */
 function consentApprover({ yes }: Flags, io: Io): Approver {
   const person = terminalApprover(io);
-  const decide = async (request: ApprovalRequest, signal: AbortSignal): Promise<Decision> => {
-    if (yes) return { outcome: 'once' };
-    return io.isInteractive ? person.decide(request, signal) : { outcome: 'deny' };
-  };
+  const isAsked = !yes && io.isInteractive;
+  const decide = async (request: ApprovalRequest, signal: AbortSignal): Promise<Decision> =>
+    isAsked ? person.decide(request, signal) : { outcome: yes ? 'once' : 'deny' };
   return {
     async decide(request, signal) {
       const { confirmation } = request;
@@ -38,7 +37,8 @@ function consentApprover({ yes }: Flags, io: Io): Approver {
       const verdict = isDenied
         ? `will not ${isSkill ? 'be offered' : 'start'} until you approve it: lathe trust --yes`
         : `may ${isSkill ? 'be used' : 'start'}`;
-      io.out(visibleText([confirmation.title, ...linesOf(confirmation), verdict].join('\n  ')));
+      const shown = isAsked ? [`It ${verdict}.`] : [confirmation.title, ...linesOf(confirmation), verdict];
+      io.out(visibleText(shown.join('\n  ')));
       return decision;
     },
   };
