@@ -55,7 +55,7 @@ async function run(url: URL): Promise<void> {
     for (const { name, arguments: params } of calls) {
       const tool = tools.get(name);
       if (tool === undefined) continue;
-      // One call that fails is told to the model, which goes on with the next.
+      // The model learns that one call failed, and continues with the next.
       const told = await client.call(tool.listed, params, { signal, onProgress: () => undefined }).then(
         ({ llmContent }) => llmContent,
         (error: unknown) => (error instanceof ToolError ? error.message : Promise.reject(error)),

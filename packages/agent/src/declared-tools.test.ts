@@ -18,7 +18,7 @@ async function declarations() {
   return lathe.tools.getFunctionDeclarations();
 }
 
-test('what every model is told about the built-in tools', async () => {
+test('the descriptions of the built-in tools that every model gets', async () => {
   expect(await declarations()).toMatchSnapshot();
 });
 

@@ -137,7 +137,7 @@ export class Session {
   ): Promise<RestoreOutcome[]> {
     const { points } = this.#parts;
     const { history } = point;
-    if (what.conversation && !history) throw new Error('This conversation is too long ago to go back to');
+    if (what.conversation && !history) throw new Error('This conversation is too old to go back to');
     const planned = what.files ? await points.plan(point, signal) : undefined;
     this.#begin('rewind', point.text);
     if (what.conversation && history) {

@@ -34,7 +34,7 @@ export function pageAnswerer(place: ModelPlace, models: SideModels): Answerer | 
       let answer = '';
       for await (const event of model.stream(request, signal))
         if (event.type === 'finish') answer = textOf(event.message.parts.filter(({ thought }) => !thought));
-      if (answer.trim() === '') throw new Error('the side model said nothing');
+      if (answer.trim() === '') throw new Error('the side model gave no answer');
       return answer;
     },
   };

@@ -110,7 +110,7 @@ export class Agent {
 
   /** Starts a new conversation, or goes on from an earlier state of this one. */
   clear(history: readonly Message[] = []): void {
-    if (this.#isBusy) throw new Error('The agent is still at work');
+    if (this.#isBusy) throw new Error('The agent is still working');
     this.#state.clear(history);
   }
 
@@ -118,7 +118,7 @@ export class Agent {
     signal: AbortSignal,
     work: (run: PromptRun) => AsyncGenerator<AgentEvent>,
   ): AsyncGenerator<AgentEvent> {
-    if (this.#isBusy) throw new Error('The agent is still at work on another prompt');
+    if (this.#isBusy) throw new Error('The agent is still working on another prompt');
     this.#isBusy = true;
     const run = new PromptRun(this.#state, signal);
     try {

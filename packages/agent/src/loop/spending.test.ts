@@ -49,7 +49,7 @@ test('a limit of cost passes over a fallback without a price, and charges the on
   ]);
 });
 
-test('a fallback during a compaction is said, and its summary charged', async () => {
+test('a fallback during a compaction is reported, and its summary charged', async () => {
   const first = named('first', [long('a'), long('b'), noCredit]);
   const second = named('second', [{ text: 'Notes.' }]);
   const model = withFallbacks(first.model, second.model);

@@ -65,7 +65,7 @@ function select(list: string, tools: readonly AnyTool[]): AnyTool[] {
   const names = list.split(',').map((name) => name.trim());
   const missing = names.filter((name) => !tools.some((tool) => tool.name === name));
   if (missing.length === names.length)
-    throw new ToolError('invalid_tool_params', `No tool waiting is named ${missing.join(', ')}. Search by keywords.`);
+    throw new ToolError('invalid_tool_params', `No deferred tool is named ${missing.join(', ')}. Search by keywords.`);
   return tools.filter(({ name }) => names.includes(name));
 }
 

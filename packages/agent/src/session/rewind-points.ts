@@ -76,7 +76,7 @@ export class RewindPoints {
 
   /** What going back to the files of this point would do. */
   async plan(point: RewindPoint, signal: AbortSignal): Promise<{ plan: RestorePlan; now: WorkspaceSnapshot }> {
-    if (this.#isOpen) throw new Error('The agent is still at work');
+    if (this.#isOpen) throw new Error('The agent is still working');
     const { rewind, isOwn } = this.#parts;
     const now = await rewind.snapshots.take(signal);
     const later = this.#points

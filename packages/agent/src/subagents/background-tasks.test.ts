@@ -84,7 +84,7 @@ test('with somebody who starts turns, a prompt ends at once and hear works on th
   expect(JSON.stringify(events.at(-1))).toContain('found gold');
 });
 
-test('tasks can be listed, sent a message and stopped; one that has ended hears nothing', async () => {
+test('tasks can be listed, sent a message and stopped; one that has ended takes no more messages', async () => {
   const steered = gate();
   let all = '';
   const model = cast({
@@ -112,7 +112,7 @@ test('tasks can be listed, sent a message and stopped; one that has ended hears 
   expect(all).toContain('t1 gets the message');
   expect(all).toContain('change of plan');
   expect(all).toContain('Stopped t2');
-  expect(all).toContain('t2 has ended and hears nothing');
+  expect(all).toContain('t2 has ended and takes no more messages');
   expect(all).toContain('There is no task t9, only t1, t2');
   expect(lathe.subagents.background.list().map(({ state }) => state)).toEqual(['done', 'stopped']);
 });

@@ -106,8 +106,8 @@ export class BackgroundTasks {
     const entry = this.#find(id, inbox);
     const { agent } = entry;
     if (!isOpen(entry))
-      throw new ToolError('execution_failed', `${id} has ended and hears nothing. Start another task.`);
-    if (!agent) throw new ToolError('execution_failed', `${id} has not started yet: it waits for a free place.`);
+      throw new ToolError('execution_failed', `${id} has ended and takes no more messages. Start another task.`);
+    if (!agent) throw new ToolError('execution_failed', `${id} has not started yet: it waits until another task ends.`);
     void agent.steer(message);
     return `${id} gets the message with its next step.`;
   }
@@ -115,7 +115,7 @@ export class BackgroundTasks {
   async stop(id: string, inbox?: Inbox): Promise<string> {
     const entry = this.#find(id, inbox);
     if (!isOpen(entry)) return `${id} has ended already.`;
-    return (await abort([entry])) ? `Stopped ${id}.` : `${id} is told to stop.`;
+    return (await abort([entry])) ? `Stopped ${id}.` : `Stopping ${id}.`;
   }
 
   /** Stops all tasks, or those that one agent started, and waits for their end. */

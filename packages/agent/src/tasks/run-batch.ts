@@ -29,7 +29,7 @@ export interface BatchProgress {
   running: number;
 }
 
-/** Another batch is told apart from a short write by its patience. */
+/** If the lock is held longer, another batch holds it, not a short write. */
 const patienceMs = 1_000;
 
 /** Runs tasks, some at a time, and writes each result as soon as it is there. One batch at a time uses a file of results. */

@@ -85,7 +85,7 @@ function timeOf(text: string): number {
   if (unit === 'm' || unit === 'h' || unit === 'd') return Date.now() - Number(amount) * units[unit];
   const time = Date.parse(text);
   if (Number.isNaN(time))
-    throw new UsageError(`--since must be a date, a time or such as 12h, not ${JSON.stringify(text)}`);
+    throw new UsageError(`--since must be a date, a time or a duration such as 12h, not ${JSON.stringify(text)}`);
   return time;
 }
 

@@ -36,7 +36,7 @@ test('a whole task over Responses, with effort and with reasoning sent back befo
   expect(input.map(({ type }) => type)).toEqual(['message', 'reasoning', 'function_call', 'function_call_output']);
 });
 
-test('a fallback is said in stream-json, and the session stays with it', async () => {
+test('a fallback is reported in stream-json, and the session stays with it', async () => {
   const script: ServerScript = [
     { fault: { kind: 'status', status: 402, body: '{"error":{"message":"no credit"}}' } },
     { calls: [{ name: 'glob', args: { pattern: '*.txt' } }] },
@@ -60,7 +60,7 @@ test('a limit of cost asks no fallback without a price', async () => {
   expect(stderr).toMatch(/no credit or quota.*other cannot be used: .*model\.prices/);
 });
 
-test('cost is said as it is known, and a limit of cost needs a price', async () => {
+test('cost is reported as far as it is known, and a limit of cost needs a price', async () => {
   const usage = { input: 1_000_000, output: 100_000, cached: 400_000 };
   const prices = { 'gpt-5.4': { input: 100, output: 1000, cachedInput: 10 } };
   const priced = await ask([{ text: 'hi', usage }], { prices }, ['-o', 'json']);

@@ -126,7 +126,7 @@ test('a plan is shown as a plan, and approving it ends plan mode', async () => {
 test('a web request shows its address; todo lists and subagents have their own display', async () => {
   const todos = [
     { id: '1', content: 'Look', status: 'completed' },
-    { id: '2', content: 'Mend', status: 'in_progress' },
+    { id: '2', content: 'Fix', status: 'in_progress' },
   ];
   const task = { description: 'look', prompt: 'look', subagent_type: 'general-purpose' };
   const at = await withModel(
@@ -139,7 +139,7 @@ test('a web request shows its address; todo lists and subagents have their own d
     ['go'],
   );
   await at.shows('https://example.invalid/page');
-  expect(at.text()).toMatch(/☑ Look\n +▶ Mend/);
+  expect(at.text()).toMatch(/☑ Look\n +▶ Fix/);
   await at.shows('general-purpose completed, 0 calls');
   await think();
   at.type('n');

@@ -15,7 +15,7 @@ function options(more: object = {}) {
 test('nothing runs after close', async () => {
   const lathe = await createLathe(options());
   await lathe.close();
-  expect(() => lathe.run([{ name: 'list_directory' }], never)).toThrow('No call can be run: this was closed');
+  expect(() => lathe.run([{ name: 'list_directory' }], never)).toThrow('No call can be run: this Lathe is closed');
 });
 
 test.each([

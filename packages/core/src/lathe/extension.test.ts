@@ -36,7 +36,7 @@ test('without somebody who runs tasks there is no task tool; with one it stands 
   expect(extended.filter((name) => name !== 'task')).toEqual(plain);
 });
 
-test('an extension is given what is open, and its problems are told', async () => {
+test('an extension is given what is open, and its problems are reported', async () => {
   const lathe = await open(async ({ workspace, loaded, home }) => ({
     problems: [`${workspace.roots.length} ${loaded.isTrusted} ${home.path.endsWith('.state')}`],
   }));

@@ -112,7 +112,7 @@ test('an allow rule that its own examples disprove does not count, and is report
   };
   const { lathe } = await latheWith({ allow: rules, examples });
   expect(lathe.problems).toEqual([
-    'permissions.examples: "touch *" holds for "touch ~/.bashrc". It allows nothing until that is mended.',
+    'permissions.examples: "touch *" matches "touch ~/.bashrc". It allows nothing until you fix it.',
   ]);
   const commands = ['touch a', 'touch b'];
   const outcomes = await lathe.run(
@@ -129,7 +129,7 @@ test('a deny rule that its own examples disprove still denies, and is reported',
     examples: { [rule]: { match: ['rm a'] }, typo: { match: ['a'] } },
   });
   expect(lathe.problems).toEqual([
-    'permissions.examples: "touch *" does not hold for "rm a". It restricts as it stands.',
+    'permissions.examples: "touch *" does not match "rm a". It still restricts.',
     'permissions.examples: "typo" is no rule about commands that stands in a list.',
   ]);
   const [outcome] = await lathe.run([{ name: 'run_shell_command', args: { command: 'touch a' } }], signal);

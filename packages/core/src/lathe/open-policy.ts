@@ -66,7 +66,7 @@ async function disproved(
     const rule = parseRule(text);
     const spec = typeof rule !== 'string' && kindOfSpec(rule.tool) === 'command' ? rule.spec : undefined;
     const isRestriction = restrictions.includes(text);
-    const outcome = isRestriction ? 'It restricts as it stands.' : 'It allows nothing until that is mended.';
+    const outcome = isRestriction ? 'It still restricts.' : 'It allows nothing until you fix it.';
     const problems =
       spec === undefined || !(isRestriction || allow.includes(text))
         ? [`"${text}" is no rule about commands that stands in a list.`]

@@ -62,7 +62,7 @@ function tree(directory: string): string[] {
     .sort();
 }
 
-/** All that anybody is told. */
+/** Everything that a model or a person can read. */
 const toldBy = (outcome: CallOutcome) =>
   textOf(outcome.llmContent) + JSON.stringify(outcome.returnDisplay) + (outcome.error?.message ?? '');
 

@@ -144,7 +144,7 @@ function assertOffered(shown: Confirmation, decision: Decision): void {
 }
 
 function notOffered(): ToolError {
-  return new ToolError('execution_denied', 'Not run: the answer was none of those that were offered.');
+  return new ToolError('execution_denied', 'Not run: the answer is not one of the offered ones.');
 }
 
 async function choose(call: ReadyCall, choice: string | undefined): Promise<ReadyCall> {

@@ -82,7 +82,7 @@ export class CallState implements ToolCall {
   }
 
   async #run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]> {
-    if (this.outcome !== undefined) throw new Error('A call that has ended runs no others');
+    if (this.outcome !== undefined) throw new Error('A call that has ended cannot run other calls');
     const named = requests.map((each) => ({ ...each, id: `${this.id}/${each.id || ++this.#nested}` }));
     const own = this.#signal();
     return this.#services.run(named, signal === own ? own : AbortSignal.any([signal, own]), tool);

@@ -182,7 +182,7 @@ test.each<[string, unknown, string]>([
   ['a list', ['a', 'b'], 'a list'],
   ['a list in a list', { llmContent: [['a']] }, 'llmContent that is no text'],
   ['an object without content', { text: 'x' }, 'an object without llmContent'],
-])('a tool that returns %s instead of a result is told so', async (_title, value, what) => {
+])('a tool that returns %s instead of a result gets an error that says so', async (_title, value, what) => {
   // What JavaScript lets an author write.
   const tool = toolThat(async () => value as ToolResult);
   const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'tool' }], signal);
@@ -256,7 +256,10 @@ test('a tool that calls itself without end fails', async () => {
     },
   });
   const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'again' }], signal);
-  expect(outcome?.error).toEqual({ type: 'execution_failed', message: 'Calls run others at most 16 levels deep.' });
+  expect(outcome?.error).toEqual({
+    type: 'execution_failed',
+    message: 'Calls can run other calls at most 16 levels deep.',
+  });
   expect(depth).toBe(16);
 });
 

@@ -134,7 +134,7 @@ test('arguments as JSON text are understood', async () => {
   expect(outcome).toMatchObject({ status: 'success', llmContent: 'x' });
 });
 
-test('a repaired call runs and the model is told how it was read', async () => {
+test('a repaired call runs, and the model learns how it was repaired', async () => {
   const tool = defineTool({
     name: 'wait',
     displayName: 'Wait',
@@ -281,7 +281,7 @@ test('"always" releases the waiting calls it covers', async () => {
   expect([asked, notebook.lines]).toEqual([1, ['a', 'b', 'c']]);
 });
 
-test('a no is told to the model with what the person said, and the next call still runs', async () => {
+test('the model gets a no with what the person said, and the next call still runs', async () => {
   const notebook = new Notebook();
   const approver = { decide: async (): Promise<Decision> => ({ outcome: 'deny', message: 'use the other file' }) };
   const { scheduler } = schedulerOf([notebook, echo], { approver });

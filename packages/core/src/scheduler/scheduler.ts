@@ -76,7 +76,7 @@ export class Scheduler {
 
   /** Runs a batch: its events and, when it is awaited, its outcomes. Never rejects. Throws when it is closed. */
   run(requests: readonly CallRequest[], signal: AbortSignal): CallRun {
-    if (this.#isClosed) throw new Error('No call can be run: this was closed');
+    if (this.#isClosed) throw new Error('No call can be run: this Lathe is closed');
     const { approver } = this.#options;
     return new CallRun((emit) => this.#runBatch(requests, { emit, signal, approver, depth: 0 }));
   }
@@ -113,7 +113,7 @@ export class Scheduler {
     const run: CallServices['run'] = async (nested, own, tool) => {
       // A tool that calls itself without end would leave no time for anything else.
       if (depth + 1 >= maxDepth)
-        throw new ToolError('execution_failed', `Calls run others at most ${maxDepth} levels deep.`);
+        throw new ToolError('execution_failed', `Calls can run other calls at most ${maxDepth} levels deep.`);
       return this.#runBatch(nested, {
         // What code reads is no news for a front end.
         emit: tool?.kind === 'read' ? (event) => event.type === 'notice' && emit(event) : emit,

@@ -19,7 +19,7 @@ test('the answers of the person reach the model, question by question', async ()
   expect(asked).toEqual([[questions[0], { question: 'Which port?', options: [] }]]);
 });
 
-test('without a person the model is told that nobody is there', async () => {
+test('without a person the model learns that nobody is there', async () => {
   const answer = await new AskUserQuestionTool().execute({ questions }, signal);
   expect(answer).toBe('Nobody is there to answer. Decide yourself and say what you assumed.');
 });

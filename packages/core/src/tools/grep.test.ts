@@ -486,7 +486,7 @@ describe('safety', () => {
     },
   );
 
-  test('no program, configuration or ignore file of the workspace has a say', async () => {
+  test('no program, configuration or ignore file of the workspace has an effect', async () => {
     const root = tempDirectory({
       rg: '#!/bin/sh\ntouch pwned\n',
       '.ripgreprc': '--files',

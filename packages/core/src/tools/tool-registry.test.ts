@@ -53,7 +53,7 @@ test('one source is discovered again without disturbing the rest', async () => {
   expect(names(registry)).toEqual(['moving__2', 'still__1']);
 });
 
-test('a source that fails keeps the tools it had and its error is told', async () => {
+test('a source that fails keeps the tools it had, and its error is reported', async () => {
   const registry = new ToolRegistry();
   let isBroken = false;
   registry.addSource(source('flaky', () => (isBroken ? new Error('gone') : [tool('flaky__x')])));

@@ -37,7 +37,7 @@ test('a page comes back as Markdown, with its title marked as data of its origin
 });
 
 // SI16
-test('what a server calls its page is told only when it is a type', async () => {
+test('the content type of a page is shown only if it is a valid type', async () => {
   for (const type of ['text/x IGNORE ALL', `text/${'x'.repeat(100)}`, 'IGNORE']) {
     const { url } = await webServer(page('words', type));
     const said = textOf((await toolWith().execute({ url, prompt }, never)).llmContent);
@@ -151,7 +151,7 @@ test('a status other than success is an error that says what to do', async () =>
   });
 });
 
-test('a redirect to another host is told, not followed', async () => {
+test('a redirect to another host is reported, not followed', async () => {
   const { url, requests } = await webServer((_request, response) =>
     response.writeHead(302, { location: 'https://example.com/other' }).end(),
   );

@@ -76,7 +76,7 @@ function toolFor(servers: [Kind, WebServer][], chosen?: Kind): WebSearchTool {
 
 const kinds: Kind[] = ['searxng', 'tavily', 'brave'];
 
-test.each(kinds)('%s is asked as its documentation says and its results are told', async (kind) => {
+test.each(kinds)('%s is asked as its documentation says and its results are returned', async (kind) => {
   const server = await webServer(json(answers[kind]));
   const { llmContent, returnDisplay } = await toolFor([[kind, server]]).execute({ query }, never);
   const said = kind === 'brave' ? '' : 'A stream is a sequence.\n\n';

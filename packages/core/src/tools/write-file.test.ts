@@ -157,7 +157,7 @@ test('a placeholder that the file already contains is text', async () => {
   expect(read('f')).toBe('// ... existing code ...\nb\n');
 });
 
-test('the person may change the content, and the model is told what it became', async () => {
+test('the person may change the content, and the model learns what it became', async () => {
   const step = directCall();
   const { tool, see, path, read } = await setUp({ f: 'a\n' });
   see('f');

@@ -109,7 +109,7 @@ async function fillAndClose(
     await allDone([fill(handle, write), write.alongside?.(madeDirectories)]);
     // Read back, so that a success is certain.
     if (!(await startsWith(handle, write.pieces)))
-      throw new ToolError('file_write_failure', 'The device returned other bytes than were written');
+      throw new ToolError('file_write_failure', 'The device did not return the bytes that were written');
   } catch (error) {
     await handle.close().catch(() => {});
     throw error;
@@ -159,7 +159,7 @@ async function create(temp: string | Buffer, target: string | Buffer, path: stri
 }
 
 function alreadyThere(path: string, cause: unknown): ToolError {
-  return new ToolError('attempt_to_create_existing_file', `${path} exists by now; read it first`, { cause });
+  return new ToolError('attempt_to_create_existing_file', `${path} exists now; read it first`, { cause });
 }
 
 async function confirm(directory: DirectoryHandle, path: string): Promise<void> {

@@ -65,8 +65,8 @@ test('a rule that contradicts its examples is reported', () => {
     }),
   ).toEqual([]);
   expect(checkRuleExamples('git *', { match: ['ls'], not_match: ['git push'] })).toEqual([
-    '"git *" does not hold for "ls".',
-    '"git *" holds for "git push".',
+    '"git *" does not match "ls".',
+    '"git *" matches "git push".',
   ]);
   const restriction = { isRestriction: true };
   expect(

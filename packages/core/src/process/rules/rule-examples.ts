@@ -19,8 +19,8 @@ export function checkRuleExamples(
 ): string[] {
   const holds = (example: string) => holdsFor(rule, example, isRestriction);
   return [
-    ...match.filter((example) => !holds(example)).map((example) => `"${rule}" does not hold for "${example}".`),
-    ...not_match.filter(holds).map((example) => `"${rule}" holds for "${example}".`),
+    ...match.filter((example) => !holds(example)).map((example) => `"${rule}" does not match "${example}".`),
+    ...not_match.filter(holds).map((example) => `"${rule}" matches "${example}".`),
   ];
 }
 

@@ -49,7 +49,7 @@ export interface GuardTools {
  *
  * A change made while the cover was there is the user's, for the command could not make it. Once a cover is lost nobody
  * can tell who wrote what is there now, so it stays only if it cannot do harm: the same content as before, content of the
- * current commit, or a neutral change of git's configuration. Anything else is put aside, and the user is told where.
+ * current commit, or a neutral change of git's configuration. Anything else is put aside, and the result says where.
  */
 export class CommandGuard {
   readonly #places: GuardedPlaces;

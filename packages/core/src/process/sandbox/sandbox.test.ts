@@ -257,7 +257,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
   });
 
   test.skipIf(process.getuid?.() !== 0)(
-    'root in a folder of another user is told why nothing can be written',
+    'as root in a folder of another user, the message says why nothing can be written',
     async () => {
       const root = outsideDirectory();
       chownSync(root, 12_345, 12_345);

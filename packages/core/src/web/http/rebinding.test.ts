@@ -16,7 +16,7 @@ const tries = process.env['LATHE_LONG'] ? 1000 : 50;
 const setUp = `set -e
 ip link set lo up
 for address in 93.184.216.34 169.254.169.254 10.0.0.7; do ip addr add $address/32 dev lo; done
-# Without an address of its own kind a machine is told nothing of that kind.
+# Without an address of its own kind a machine gets no answer of that kind.
 ip link add far type veth peer name away
 ip link set far up
 ip link set away up
