@@ -53,7 +53,7 @@ export async function checkOut(options: CheckoutOptions, signal: AbortSignal): P
   const gitDirectory = base && mirror ? await addWorktree(mirror, base, top, store, signal) : join(place, 'git');
   const index = join(place, 'index');
   if (mirror !== undefined) await copyFile(join(gitDirectory, 'index'), index);
-  // The task can write its `.git`, so git is told where the real one is.
+  // The task can write its `.git`, so git gets the place of the real one.
   const run = async (args: readonly string[], own: AbortSignal, more: { file?: string; input?: Uint8Array } = {}) => {
     if (!existsSync(gitDirectory)) await git(['init', '--quiet', '--bare', gitDirectory], { cwd: place, signal: own });
     const { file, input } = more;
