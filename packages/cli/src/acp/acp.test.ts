@@ -46,8 +46,8 @@ test('a whole task: a question with all answers, a diff, usage, an answer', asyn
   expect(JSON.stringify(question?.toolCall.content)).toContain('asked because no rule allows it');
   expect(question?.options.map(({ name, kind }) => [name, kind])).toEqual([
     ['Yes, once', 'allow_once'],
-    ['Yes, and always in this session: edits in this folder', 'allow_always'],
-    ['Yes, and always for me: edits in this folder', 'allow_always'],
+    ['Always in this session: edits in this folder', 'allow_always'],
+    ['Always for me: edits in this folder', 'allow_always'],
     ['No', 'reject_once'],
   ]);
   expect(at.of('tool_call')).toMatchObject([{ toolCallId: 'c1', status: 'pending' }]);
@@ -62,7 +62,7 @@ test('a no reaches the model, and "always in this session" asks no second time',
   const [a, b] = [join(cwd, 'a.txt'), join(cwd, 'b.txt')];
   const at = await editor({
     cwd,
-    answer: () => ['No', 'Yes, and always in this session'][at.questions.length - 1] ?? 'never',
+    answer: () => ['No', 'Always in this session'][at.questions.length - 1] ?? 'never',
     script: [
       { calls: [edit(a, 'one', '1')] },
       { calls: [edit(a, 'one', '2', 'c2'), edit(b, 'one', '3', 'c3')] },

@@ -40,7 +40,7 @@ export function approvalAnswers({ request, offersAlways, isTrusted }: AnswersInp
 /** The answers that save rules. */
 function grantsOf({ confirmation: { rules = [], exactRules = [] } }: Proposal, isTrusted: boolean): Answer[] {
   const grant = (place: string, scope: GrantScope, isForExact?: true): Answer => ({
-    label: `Yes, and always ${place}: ${namesOf(isForExact ? exactRules : rules)}`,
+    label: `Always ${place}: ${namesOf(isForExact ? exactRules : rules)}`,
     isLasting: true,
     decision: { outcome: 'always', scope, ...(isForExact && { isExact: true }) },
   });

@@ -75,7 +75,7 @@ test('SF07: a command question shows its exact rule; questions are queued; the r
     ['go'],
   );
   await at.shows('$ touch one');
-  expect(at.text()).toContain('always in this session: touch …');
+  expect(at.text()).toContain('Always in this session: touch …');
   expect(at.text()).toContain('❯ 1  Yes, once (y)');
   await think();
   at.type('y');

@@ -52,8 +52,8 @@ test.skipIf(!hasProgram('bwrap')).each([
 
     // The second command is covered by the rule for its kind, the fourth by the rule for exactly this one.
     at.type('run all of it\r');
-    await answer('$ npm test', 'Yes, and always for me: npm test …');
-    await answer('$ node -e 1', 'Yes, and always in this session: this exact');
+    await answer('$ npm test', 'Always for me: npm test …');
+    await answer('$ node -e 1', 'Always in this session: this exact command');
     await at.shows('All asked.');
     expect(at.text().split('✓ Shell ')).toHaveLength(5);
     expect(readFileSync(join(home, '.lathe/settings.json'), 'utf8')).toContain('run_shell_command(npm test *)');

@@ -57,7 +57,7 @@ test.each(sizes)(
       ],
       ['go'],
     );
-    const answers = ['❯ 1  Yes, once (y)', '  2  Yes, and always in this', '  4  Edit it first', '  6  No (n)'];
+    const answers = ['❯ 1  Yes, once (y)', '  2  Always in this', '  4  Edit it first', '  6  No (n)'];
     await at.sees('6  No (n)');
     for (const wanted of ['Confirm Write', 'line 0', ...answers]) expect(at.visible()).toContain(wanted);
     expect(at.raw()).toContain('\u001b]9;');

@@ -22,7 +22,7 @@ test('the console calls tools, asks, undoes and restores the terminal', async ()
   type(`write_file file_path=${join(cwd, 'a.txt')} content=two\r`);
   await shows('Yes, once');
   // The folder is not trusted, so a rule saved in its settings would be ignored.
-  expect(text()).not.toContain('always in this project');
+  expect(text()).not.toContain('Always in this project');
   await think();
   type('n');
   await shows('You said no');
@@ -73,7 +73,7 @@ test('a person edits a proposed change, and the model receives the edit', async 
 test('"always" in the demo applies to the demo only', async () => {
   const home = tempDirectory();
   const { type, shows, exited } = terminal(['demo'], { cwd: tempDirectory(), env: { HOME: home } });
-  await shows('always for me: edits in this folder');
+  await shows('Always for me: edits in this folder');
   await think();
   type('u');
   await shows('$ node --test');

@@ -132,6 +132,8 @@ function useWork(props: SessionProps, { send, follow, add, print, onEnd }: WorkT
       return;
     }
     send({ type: 'wait', prompt: input.shown });
+    // The work was cancelled before this was typed, so it is not dropped with the work.
+    if (current.signal.aborted) return void queued.current.push(input);
     const isDelivered = await driver.steer?.(input.text, current.signal).catch(() => false);
     if (isDelivered) send({ type: 'deliver', prompt: input.shown });
     else if (current.signal.aborted) return;

@@ -10,6 +10,8 @@ export interface ConfirmationText {
   title: string[];
   body: string[];
   warnings: string[];
+  /** How the rule of "always" is spelled. */
+  spelling: string[];
   /** Contains no invisible characters and no long gaps. Only then "always" is offered. */
   isPlain: boolean;
 }
@@ -41,8 +43,8 @@ export function confirmationText(request: Proposal, context: ViewContext): Confi
       ...(ordinaryReasons.has(reason) || warnings.some((warning) => isSame(warning, reason))
         ? []
         : lines(style.dim(sanitize(`asked because ${reason}`)))),
-      ...(isHidden || isGapped || spelling === '' ? [] : lines(style.dim(spelling))),
     ],
+    spelling: isHidden || isGapped || spelling === '' ? [] : lines(style.dim(spelling)),
     isPlain: !isHidden && !isGapped,
   };
 }
@@ -51,14 +53,14 @@ export function confirmationText(request: Proposal, context: ViewContext): Confi
 const isSame = (warning: string, reason: string) =>
   warning.replace(/\.$/, '').toLowerCase() === reason.replace(/\.$/, '').toLowerCase();
 
-/** The title, with the directory beside it or, where that does not fit, above the body. */
+/** The title, with the directory beside it or, where that does not fit, below the body. */
 function headed(confirmation: Confirmation, body: string[], { style, width }: ViewContext) {
   const title = style.bold(sanitize(confirmation.title));
   const place = placeOf(confirmation);
   if (place === '') return { title: wrapHanging(title, width), body };
   const line = `${title} ${style.dim(sanitize(place))}`;
   if (lineWidth(line) <= width) return { title: [line], body };
-  return { title: wrapHanging(title, width), body: [...wrapLines(style.dim(sanitize(place)), width), ...body] };
+  return { title: wrapHanging(title, width), body: [...body, ...wrapLines(style.dim(sanitize(place)), width)] };
 }
 
 /** The directory of a file that the title names by its relative path. */

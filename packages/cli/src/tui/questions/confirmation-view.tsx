@@ -43,24 +43,22 @@ export function Confirmation(props: ConfirmationProps) {
   });
   // Enter says yes, unless no rule could say it or the text tries to hide something.
   const initial = request.isGuarded || !text.isPlain ? options.length - 1 : 0;
-  const layout = layoutOf(text, options, inside, rows);
+  const layout = layoutOf(text, options, inside, pendingCount > 1 ? rows - 1 : rows);
   const { selected, from, note } = useChoice({ options, initial, ...layout, message, ...props });
 
   const { style } = context;
   const { scrolled, room, optionRows } = layout;
   const to = Math.min(scrolled.length, from + room);
   const written = message.get();
+  const position = note === '' ? style.dim(positionOf({ from, to, count: scrolled.length })) : style.warning(note);
   const lines = [
     ...text.title,
     ...scrolled.slice(from, to),
-    ...(to - from < scrolled.length
-      ? [style.dim(oneLine(`${from + 1}–${to} of ${scrolled.length} lines, PageDown and PageUp`, inside.width))]
-      : []),
+    ...(to - from < scrolled.length ? [oneLine(position, inside.width)] : []),
     ...layout.fixed,
     ...(pendingCount > 1
       ? [style.dim(oneLine(`${pendingCount - 1} more to answer after this one`, inside.width))]
       : []),
-    ...(note === '' ? [] : [style.warning(oneLine(note, inside.width))]),
     ...(layout.hasGap ? [''] : []),
     ...(written === undefined
       ? choiceLines(options.map(labelled), selected, { ...inside, rows: optionRows, isNumbered: true })
@@ -127,6 +125,10 @@ function useChoice(input: ChoiceInput): { selected: number; from: number; note: 
   return { selected, from, note };
 }
 
+function positionOf({ from, to, count }: Record<'from' | 'to' | 'count', number>): string {
+  return `${from + 1}–${to} of ${count} lines, PageDown and PageUp`;
+}
+
 /** Where a key moves the text to; `undefined` for other keys. */
 function scrolledBy(key: Key, { from, room, end }: Record<'from' | 'room' | 'end', number>): number | undefined {
   if (key.pageDown || key.rightArrow) return Math.min(end, from + room);
@@ -152,20 +154,22 @@ interface Layout {
 
 /** All answers stay on the screen: the text scrolls, and on a small screen the warnings scroll with it. */
 function layoutOf(text: ConfirmationText, options: readonly Option[], context: ViewContext, rows: number): Layout {
-  const { body, warnings, title } = text;
+  const { body, warnings, spelling, title } = text;
+  const fixed = [...warnings, ...spelling];
   const height = (limit: number) =>
     choiceLines(options.map(labelled), 0, { ...context, rows: limit, isNumbered: true }).length;
-  // Two lines for the frame, one each for the scroll position, the number of pending questions and a note.
-  const left = rows - title.length - 5;
+  // Two lines for the frame, one for the scroll position or a note.
+  const left = rows - title.length - 3;
   const whole = height(Number.POSITIVE_INFINITY);
   const wanted = Math.min(minLines, body.length);
-  const roomy = left - warnings.length - whole - 1;
+  const roomy = left - fixed.length - whole - 1;
   if (roomy >= body.length && !context.isScreenReader)
-    return { scrolled: body, fixed: warnings, room: roomy, optionRows: whole, hasGap: true };
-  if (left - warnings.length - whole >= wanted)
-    return { scrolled: body, fixed: warnings, room: left - warnings.length - whole, optionRows: whole };
+    return { scrolled: body, fixed, room: roomy, optionRows: whole, hasGap: true };
+  if (left - fixed.length - whole >= wanted)
+    return { scrolled: body, fixed, room: left - fixed.length - whole, optionRows: whole };
   const optionRows = Math.max(1, Math.min(options.length, left - wanted));
-  if (left - warnings.length - optionRows >= wanted)
-    return { scrolled: body, fixed: warnings, room: left - warnings.length - optionRows, optionRows };
-  return { scrolled: [...warnings, ...body], fixed: [], room: Math.max(1, left - optionRows), optionRows };
+  if (left - fixed.length - optionRows >= wanted)
+    return { scrolled: body, fixed, room: left - fixed.length - optionRows, optionRows };
+  const scrolled = [...warnings, ...body, ...spelling];
+  return { scrolled, fixed: [], room: Math.max(1, left - optionRows), optionRows };
 }
