@@ -2,6 +2,7 @@ import { attacks } from './attack.js';
 
 const readOnly = 'read-only bind mount of the place';
 const unlisted = 'file system by allow list';
+const mountedWay = 'bind mounts on the way, which cannot be renamed';
 const noMount = 'seccomp: mount calls refused, no capabilities';
 
 /** Writing outside the workspace. */
@@ -48,6 +49,18 @@ export const fileAttacks = attacks('files', [
     danger(),
   ],
   ['a sandbox in the sandbox', 'bwrap --bind / / touch $OUT/new', 'seccomp: new user namespaces refused'],
+  [
+    'the way to the workspace, swapped for the next command',
+    'd=$(dirname $WS); mv $d $d.old && ln -s /oldroot$OUT $d',
+    mountedWay,
+    { times: 2, isOurs: true },
+  ],
+  [
+    'the way to a toolchain, swapped for the next command',
+    'd=$HOME/.cache/huggingface; mv $d $d.old && ln -s /oldroot$OUT $d',
+    mountedWay,
+    { times: 2, isOurs: true },
+  ],
   ['a symlink left for the next command', 'ln -s $OUT later; echo x > later/new; rm later', readOnly, { times: 2 }],
   ['a mode with setuid', 'cp /bin/true s && chmod 4755 s', 'seccomp: setuid and setgid bits refused'],
   ['a mode with setgid', 'cp /bin/true s && chmod g+s s', 'seccomp: setuid and setgid bits refused'],

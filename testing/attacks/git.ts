@@ -73,6 +73,14 @@ export const gitAttacks = attacks('git', [
     'mkdir -p .git/worktrees/w; echo PLANTED > .git/worktrees/w/config.worktree',
     check,
   ],
+  ['a submodule with a work tree elsewhere', submodule('config', '[core]\\n\\tworktree = /PLANTED\\n'), check],
+  [
+    'a recorded resolution leads elsewhere',
+    'mkdir -p .git/rr-cache/ab; ln -s $HOME/.bashrc .git/rr-cache/ab/preimage',
+    check,
+  ],
+  ['large files lead elsewhere', 'mkdir -p .git/lfs; ln -s $OUT .git/lfs/tmp', check],
+  ['a submodule leads elsewhere', 'ln -s $OUT .git/modules/new', check],
   ['unknown files in .git', 'mkdir .git/tool; echo PLANTED > .git/tool/config', check],
   ['.envrc', 'echo PLANTED > .envrc', covered],
   ['.envrc by rename', 'echo PLANTED > e; mv -f e .envrc', covered],
@@ -119,5 +127,5 @@ function submodule(file: string, content: string): string {
 }
 
 function exchange(a: string, b: string): string {
-  return `echo PLANTED > ${b}; perl -e 'require "syscall.ph"; syscall(&SYS_renameat2, -100, "${a}", -100, "${b}", 2)'`;
+  return `echo PLANTED > ${b}; perl -e 'require "syscall.ph"; ($a, $b) = ("${a}", "${b}"); syscall(&SYS_renameat2, -100, $a, -100, $b, 2)'`;
 }

@@ -2,10 +2,12 @@ import { attacks } from './attack.js';
 
 /** Prints ESCAPED if the system call does not fail. Arguments are Perl expressions. */
 const call = (name: string, ...args: string[]) =>
-  `perl -e 'require "syscall.ph"; print "ESCAPED" if syscall(${[`&SYS_${name}`, ...args].join(', ')}) >= 0'`;
+  `perl -e 'require "syscall.ph"; ${succeeds(`&SYS_${name}`, ...args)}'`;
 /** By number, where the table of Perl may be too old; newer calls have the same number everywhere. */
-const callNumber = (number: number, ...args: string[]) =>
-  `perl -e 'print "ESCAPED" if syscall(${[number, ...args].join(', ')}) >= 0'`;
+const callNumber = (number: number, ...args: string[]) => `perl -e '${succeeds(`${number}`, ...args)}'`;
+/** Perl refuses to pass text that is not in a variable. */
+const succeeds = (...words: string[]) =>
+  `@a = (${words.join(', ')}); $n = shift @a; print "ESCAPED" if syscall($n, @a) >= 0`;
 
 /** Writes what is there already, so that it changes nothing even where it works. */
 const rewrite = (path: string) => `v=$(cat ${path}); echo "$v" > ${path} && echo ESCAPED`;
@@ -71,18 +73,21 @@ export const kernelAttacks = attacks('kernel', [
   ['the 32-bit interface of clone3', callNumber(435, '"\\0" x 88', '88'), 'seccomp: not implemented', danger],
 ]);
 
+/** A list of one piece of memory, of one byte, and its length. */
+const oneByte = ['pack("PQ", "x", 1)', '1'];
+
 /** Other processes. */
 export const processAttacks = attacks('processes', [
   ['kill a process of the user', 'kill -9 $VICTIM', 'pid namespace'],
   ['see processes of the user', '[ -e /proc/$VICTIM ] && echo ESCAPED', 'pid namespace, own /proc'],
   ['read the memory of a process', 'head -c 1 /proc/$VICTIM/environ && echo ESCAPED', 'pid namespace, own /proc'],
-  ['trace a process', call('ptrace', '16', '$ENV{VICTIM}', '0', '0'), 'pid namespace'],
+  ['trace a process', call('ptrace', '16', '0 + $ENV{VICTIM}', '0', '0'), 'pid namespace'],
   [
     'write to the memory of a process',
-    call('process_vm_writev', '$ENV{VICTIM}', '"\\0" x 16', '1', '"\\0" x 16', '1', '0'),
+    call('process_vm_writev', '0 + $ENV{VICTIM}', ...oneByte, ...oneByte, '0'),
     'pid namespace',
   ],
-  ['a descriptor of another process', callNumber(434, '$ENV{VICTIM}', '0'), 'pid namespace'],
+  ['a descriptor of another process', callNumber(434, '0 + $ENV{VICTIM}', '0'), 'pid namespace'],
   ['limits of a process', 'prlimit --pid $VICTIM --nofile=1:1 && echo ESCAPED', 'pid namespace'],
   ['priority of a process', 'renice -n 19 -p $VICTIM && echo ESCAPED', 'pid namespace'],
   [

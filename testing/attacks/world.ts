@@ -77,6 +77,7 @@ export async function makeWorld({
   cpSync(templateRepository(), root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
   mkdirSync(join(root, 'node_modules/.cache/deep'), { recursive: true });
   mkdirSync(join(out, 'closed'));
+  mkdirSync(join(home, '.cache/huggingface/hub'), { recursive: true });
   const programs = await startPrograms(base, disk, { hasSockets });
   const { port, victim } = programs;
   chmodSync(join(out, 'closed'), 0o311);
