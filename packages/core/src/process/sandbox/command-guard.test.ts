@@ -69,9 +69,9 @@ function workspace(root: string) {
 }
 
 /** The guard of a command that another process runs in this tree. */
-function guardOf(root: string, latheHome: LatheHome, name = '.git/config'): CommandGuard {
+function guardOf(root: string, latheHome: LatheHome, name = '.git/config', gits: string[] = []): CommandGuard {
   const path = join(root, name);
-  const none = { reserved: [], forbidden: [], gits: [] };
+  const none = { reserved: [], forbidden: [], gits };
   return new CommandGuard(
     { roots: [root], covers: [path], fixed: [path], ...none },
     {
@@ -108,6 +108,19 @@ test('a command that starts while something planted is there does not put it bac
   writeFileSync(config, `${before}[alias]\n\tx = !PLANTED\n`);
   expect(await fourth.check()).toHaveLength(1);
   expect(readFileSync(config, 'utf8')).toBe(before);
+});
+
+// SB07
+test('what another command planted and this one made again is put aside', async () => {
+  const { root, latheHome } = repository();
+  const planted = join(root, '.git/config.worktree');
+  const first = guardOf(root, latheHome, '.git/config', [join(root, '.git')]);
+  writeFileSync(planted, 'planted');
+  const second = guardOf(root, latheHome, '.git/config', [join(root, '.git')]);
+  expect(await first.check()).toEqual([expect.stringContaining(`${planted} appeared`)]);
+  writeFileSync(planted, 'planted');
+  expect(await second.check()).toEqual([expect.stringContaining(`${planted} appeared`)]);
+  expect(existsSync(planted)).toBe(false);
 });
 
 // SB07

@@ -1,15 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  type FSWatcher,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  watch,
-} from 'node:fs';
+import { existsSync, type FSWatcher, lstatSync, readdirSync, rmSync, watch } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { plantedIn, readGitState } from './git-check.js';
@@ -172,7 +161,9 @@ export class CommandGuard {
     const after = readGitState(git);
     if (before === undefined || after === undefined)
       return [`${git} has too many entries to check whether the command planted something in it.`];
-    return plantedIn(before, after).map(
+    // What another command planted may have been removed since, and this one may have made it again.
+    const isOld = ([path]: [string, unknown]) => !this.#tools.restored.wasRemovedSince(path, this.#startedAt);
+    return plantedIn(new Map([...before].filter(isOld)), after).map(
       (path) => `${path} appeared, which a command may not create: git would obey it.${this.#remove(path)}`,
     );
   }
@@ -180,6 +171,7 @@ export class CommandGuard {
   /** Returns where it went, as a sentence to append. */
   #remove(path: string): string {
     try {
+      this.#tools.restored.note(path);
       return ` Removed: ${this.#tools.aside.take(path)}.`;
     } catch (error) {
       rmSync(path, { recursive: true, force: true });
@@ -206,30 +198,6 @@ const gitLocks = ['index.lock', 'HEAD.lock', 'config.lock'];
 
 function isGitConfig(path: string): boolean {
   return path.includes(`${sep}.git${sep}`) && /[/\\]config(?:\.worktree)?$/.test(path);
-}
-
-/** What bubblewrap reports about its command: an exit code, and only if the command was started. */
-export class StartStatus {
-  /** For bubblewrap. */
-  readonly writer: number;
-  #reader: number | undefined;
-
-  constructor(directory: string) {
-    const path = join(directory, `status-${randomBytes(6).toString('hex')}`);
-    this.writer = openSync(path, 'wx', 0o600);
-    this.#reader = openSync(path, 'r');
-    rmSync(path);
-  }
-
-  /** Call it once, after bubblewrap has exited. */
-  hasStarted(): boolean {
-    return this.#reader !== undefined && readFileSync(this.#reader, 'utf8').includes('"exit-code"');
-  }
-
-  close(): void {
-    if (this.#reader !== undefined) closeSync(this.#reader);
-    this.#reader = undefined;
-  }
 }
 
 /** Catches what the events of a busy directory leave out. */

@@ -5,6 +5,8 @@ import type { Snapshot } from './snapshots.js';
 
 type Kept = Exclude<Snapshot, { type: 'other' }>;
 
+const removed = { type: 'removed' } as const;
+
 const maxAgeMs = 60 * 60 * 1000;
 
 /**
@@ -18,11 +20,12 @@ export class RestoredContents {
     this.#directory = directory;
   }
 
-  /** Call it before the content is put back, for then others lose their covers. */
-  note(path: string, content: Kept): void {
+  /** Call it before the content is put back, for then others lose their covers. Without content, when it was removed. */
+  note(path: string, content?: Kept): void {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     this.#removeOld();
-    const kept = content.type === 'link' ? content : { ...content, bytes: content.bytes.toString('base64') };
+    const kept =
+      content?.type === 'file' ? { ...content, bytes: content.bytes.toString('base64') } : (content ?? removed);
     const file = this.#fileFor(path);
     const fresh = `${file}.${process.pid}`;
     writeFileSync(fresh, JSON.stringify(kept), { mode: 0o600 });
@@ -31,11 +34,20 @@ export class RestoredContents {
 
   /** What was put back at this name since a time, in milliseconds. */
   since(path: string, time: number): Kept | undefined {
+    const kept = this.#read(path, time);
+    return kept?.type === 'removed' ? undefined : kept;
+  }
+
+  wasRemovedSince(path: string, time: number): boolean {
+    return this.#read(path, time)?.type === 'removed';
+  }
+
+  #read(path: string, time: number): Kept | typeof removed | undefined {
     try {
       const file = this.#fileFor(path);
       if (statSync(file).mtimeMs < time) return undefined;
       const kept = JSON.parse(readFileSync(file, 'utf8'));
-      return kept.type === 'link' ? kept : { ...kept, bytes: Buffer.from(kept.bytes, 'base64') };
+      return kept.type !== 'file' ? kept : { ...kept, bytes: Buffer.from(kept.bytes, 'base64') };
     } catch {
       return undefined;
     }

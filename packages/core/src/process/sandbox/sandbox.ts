@@ -10,7 +10,7 @@ import type { RunningCommand } from '../run/running-command.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
-import { CommandGuard, StartStatus } from './command-guard.js';
+import { CommandGuard } from './command-guard.js';
 import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
 import { holdMounts } from './held-mounts.js';
@@ -22,6 +22,7 @@ import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
+import { StartStatus } from './start-status.js';
 import { programDirectories } from './system-view.js';
 import { planView } from './visible-files.js';
 
