@@ -348,7 +348,7 @@ export const fixed = {
     ['core/src/plugins/plugin-files.ts', 'maxDepth', 'Folders of it inside each other'],
     ['core/src/plugins/read-tar.ts', 'maxArchiveBytes', 'Bytes that the archive of a plugin may unpack to'],
     ['core/src/plugins/read-tar.ts', 'maxHeaderBytes', 'Bytes of a long name in it'],
-    ['core/src/plugins/read-json.ts', 'maxJsonBytes', 'Bytes of a manifest of a plugin'],
+    ['core/src/plugins/plugin.ts', 'maxJsonBytes', 'Bytes of a manifest of a plugin'],
     ['core/src/plugins/fetch-plugin.ts', 'timeoutMs', 'Milliseconds to get a plugin'],
     ['core/src/plugins/describe-plugin.ts', 'maxShownBytes', 'Bytes of a file whose change an update shows'],
     ['core/src/tools/discovered-tool.ts', 'timeoutMs', 'Milliseconds of a call'],

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
-import { isObject, type JsonObject, type PluginPlace } from './plugin.js';
+import { isObject, type JsonObject, jsonOf, type PluginPlace } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
-import { jsonOf } from './read-json.js';
 
 /** Agent Plugins 1.0.0: https://agent-plugins.org/specification. */
 

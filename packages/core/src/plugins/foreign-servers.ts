@@ -1,7 +1,6 @@
 import { sep } from 'node:path';
-import { existing, isObject, type JsonObject, type PluginPlace } from './plugin.js';
+import { existing, isObject, type JsonObject, jsonOf, type PluginPlace } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
-import { jsonOf } from './read-json.js';
 
 /**
  * The servers of an extension of Qwen Code (`mcpServers`) or a plugin of Claude Code (there, or in `.mcp.json`), as

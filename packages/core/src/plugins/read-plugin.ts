@@ -1,9 +1,16 @@
 import { visibleText } from '../text/visible-text.js';
 import { manifestProblem, portableServers, unknownFields } from './agent-plugins.js';
 import { fillPlace, foreignServers } from './foreign-servers.js';
-import { existing, type HookGroup, isObject, type JsonObject, type Plugin, type PluginPlace } from './plugin.js';
+import {
+  existing,
+  type HookGroup,
+  isObject,
+  type JsonObject,
+  jsonOf,
+  type Plugin,
+  type PluginPlace,
+} from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
-import { jsonOf } from './read-json.js';
 
 /** The folder of what only Lathe reads, beside the portable parts of a plugin. */
 export const ownFolder = 'dev.lathe';
