@@ -72,3 +72,5 @@ export { builtIn, NotTrusted } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';
 export { newToken, tokenProblem } from './web/server/access-check.js';
 export { readBody, serveLoopback } from './web/server/serve-loopback.js';
+export { readBody } from './web/server/read-body.js';
+export { type LoopbackServer, serveLoopback } from './web/server/serve-loopback.js';

@@ -5,18 +5,19 @@ import { ruleForFile } from '@lathe/core/host';
 import { describeMissing, mentionedPaths } from '../mentions/mentioned-paths.js';
 import { runCalls } from './run-calls.js';
 
-/** Reads the files and folders that a person mentions. */
+/** Reads the files and folders that a prompt mentions. `isTyped`: by a person, and not by a program that passes on text. */
 export async function* readMentioned(
   input: string,
   lathe: AgentLathe,
   signal: AbortSignal,
+  { isTyped = true } = {},
 ): AsyncGenerator<AgentEvent, PartUnion[]> {
   const { patterns: paths, files, missing } = await mentionedPaths(input, lathe.workspace);
   const servers = lathe.sources.servers.map(({ client }) => client.serverName);
   const message = describeMissing(missing, servers);
   if (message !== undefined) yield { type: 'notice', level: 'warning', message };
   if (paths.length === 0) return [];
-  await allowReading(files, lathe);
+  if (isTyped) await allowReading(files, lathe);
   const [outcome] = yield* runCalls(lathe, [{ name: 'read_many_files', args: { paths } }], signal);
   if (outcome?.status !== 'success') return [];
   return ['\n\nContent of the files mentioned above:\n', ...toParts(outcome.llmContent)];

@@ -2,15 +2,11 @@ import type { AgentEvent } from '@lathe/agent';
 import type { SessionEvent } from '@lathe/agent/client';
 import { eventJson } from './event-json.js';
 
-/** An event as it is sent. */
-export interface LoggedEvent {
+/** An event as it is sent. `hasGap`: others between it and the one before are no longer there. */
+interface LoggedEvent {
   id: number;
   json: string;
-}
-
-export interface LogLimits {
-  maxEvents?: number;
-  maxChars?: number;
+  hasGap: boolean;
 }
 
 const maxKeptEvents = 10_000;
@@ -21,10 +17,10 @@ const maxKeptChars = 4_000_000;
  * replaces is not kept either: pieces of an answer once it is there, and all but the latest output of a call.
  */
 export class EventLog {
-  readonly #limits: Required<LogLimits>;
+  readonly #limits: { maxEvents: number; maxChars: number };
   readonly #listeners = new Set<() => void>();
-  /** By id, ascending. */
-  readonly #events: LoggedEvent[] = [];
+  /** As JSON by id, in order. */
+  readonly #events = new Map<number, string>();
   /** Ids of events that a later one replaces, by what they show. */
   readonly #replaceable = new Map<string, number[]>();
   #chars = 0;
@@ -32,8 +28,8 @@ export class EventLog {
   /** The newest event that was dropped although nothing replaced it. */
   #droppedId = 0;
 
-  constructor({ maxEvents = maxKeptEvents, maxChars = maxKeptChars }: LogLimits = {}) {
-    this.#limits = { maxEvents, maxChars };
+  constructor(limits = { maxEvents: maxKeptEvents, maxChars: maxKeptChars }) {
+    this.#limits = limits;
   }
 
   get lastId(): number {
@@ -44,16 +40,23 @@ export class EventLog {
     const id = ++this.#lastId;
     const json = `{"time":${Date.now()},${eventJson(event).slice(1)}`;
     this.#replace(event, id);
-    this.#events.push({ id, json });
+    this.#events.set(id, json);
     this.#chars += json.length;
-    while (this.#events.length > this.#limits.maxEvents || this.#chars > this.#limits.maxChars) this.#dropOldest();
+    for (const oldest of this.#events.keys()) {
+      if (this.#events.size <= this.#limits.maxEvents && this.#chars <= this.#limits.maxChars) break;
+      this.#remove(oldest);
+      this.#droppedId = oldest;
+    }
     for (const listener of this.#listeners) listener();
   }
 
-  /** The first event after this one. `hasGap`: others between them are no longer there. */
-  next(after: number): (LoggedEvent & { hasGap: boolean }) | undefined {
-    const event = this.#events[this.#indexAfter(after)];
-    return event && { ...event, hasGap: after < this.#droppedId };
+  /** The first event after this one. */
+  next(after: number): LoggedEvent | undefined {
+    for (let id = Math.max(after, this.#droppedId) + 1; id <= this.#lastId; id++) {
+      const json = this.#events.get(id);
+      if (json !== undefined) return { id, json, hasGap: after < this.#droppedId };
+    }
+    return undefined;
   }
 
   /** Calls the listener after each event. Returns a function that ends it. */
@@ -69,45 +72,25 @@ export class EventLog {
   #replace(event: AgentEvent | SessionEvent, id: number, place = ''): void {
     if (event.type === 'subagent-event') return this.#replace(event.event, id, `${place}/${event.callId}`);
     const answer = `${place}/answer`;
-    const output = `${place}/${callOf(event)}`;
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') this.#replaceable.get(answer)?.push(id);
     if (event.type === 'turn-start' || event.type === 'retry' || event.type === 'message-add') {
       this.#removeAll(answer);
       this.#replaceable.set(answer, []);
     }
-    if (event.type === 'call-output' || event.type === 'call-end') this.#removeAll(output);
-    if (event.type === 'call-output') this.#replaceable.set(output, [id]);
+    if (event.type === 'call-end') this.#removeAll(`${place}/${event.outcome.callId}`);
+    if (event.type !== 'call-output') return;
+    const output = `${place}/${event.callId}`;
+    this.#removeAll(output);
+    this.#replaceable.set(output, [id]);
   }
 
   #removeAll(what: string): void {
-    for (const id of this.#replaceable.get(what) ?? []) {
-      const index = this.#indexAfter(id - 1);
-      const event = this.#events[index];
-      if (event?.id !== id) continue;
-      this.#events.splice(index, 1);
-      this.#chars -= event.json.length;
-    }
+    for (const id of this.#replaceable.get(what) ?? []) this.#remove(id);
     this.#replaceable.delete(what);
   }
 
-  #dropOldest(): void {
-    const event = this.#events.shift();
-    this.#chars -= event?.json.length ?? 0;
-    this.#droppedId = event?.id ?? this.#droppedId;
+  #remove(id: number): void {
+    this.#chars -= this.#events.get(id)?.length ?? 0;
+    this.#events.delete(id);
   }
-
-  #indexAfter(id: number): number {
-    let [low, high] = [0, this.#events.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#events[middle]?.id ?? 0) <= id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
-function callOf(event: AgentEvent | SessionEvent): string {
-  if (event.type === 'call-output') return event.callId;
-  return event.type === 'call-end' ? event.outcome.callId : '';
 }

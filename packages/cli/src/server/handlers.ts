@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { apiOperations, QuestionAnswer, SessionSettings } from '@lathe/agent/client';
 import { smallJson } from './event-json.js';
 import type { LiveSessions } from './live-sessions.js';
-import { Rejection } from './rejection.js';
 import { sendEvents } from './send-events.js';
 
 /** The body of any operation: it fits the schema of this one. */
@@ -37,11 +36,8 @@ export const handlers: Readonly<Record<OperationName, (request: ApiRequest) => u
   events: ({ sessions, id, lastEventId, response }) => sendEvents(sessions.get(id).log, response, lastEventId),
   listMessages: ({ sessions, id }) => smallJson(sessions.get(id).messages),
   listQuestions: ({ sessions, id }) => ({ questions: sessions.get(id).questions.list }),
-  answerQuestion: ({ sessions, id, questionId, body }) => {
-    const result = sessions.get(id).questions.answer(questionId, { option: '', ...body });
-    if (result.status === 'unknown') throw new Rejection(409, 'The question no longer waits for an answer');
-    if (result.status === 'invalid') throw new Rejection(422, result.problem);
-  },
+  answerQuestion: ({ sessions, id, questionId, body }) =>
+    sessions.get(id).questions.answer(questionId, { option: '', ...body }),
   listFiles: async ({ sessions, id }) => ({ files: await sessions.get(id).files() }),
   getUsage: ({ sessions, id }) => sessions.get(id).usage,
 };

@@ -24,12 +24,9 @@ export class LiveSessions {
 
   async list(): Promise<ApiSession[]> {
     const open = [...this.#open.values()].map(({ info }) => info);
-    const stored = (await (await this.#store()).list()).filter(({ id }) => !this.#open.has(id));
-    const all = [
-      ...open,
-      ...stored.map(({ path: _path, cwd: _cwd, ...rest }) => ({ ...rest, status: 'stored' as const })),
-    ];
-    return all.sort((a, b) => (a.updated < b.updated ? 1 : -1));
+    const found = (await (await this.#store()).list()).filter(({ id }) => !this.#open.has(id));
+    const stored = found.map(({ path: _path, cwd: _cwd, ...rest }) => ({ ...rest, status: 'stored' as const }));
+    return [...open, ...stored].sort((a, b) => (a.updated < b.updated ? 1 : -1));
   }
 
   /** An open session. */
@@ -38,29 +35,19 @@ export class LiveSessions {
     if (!session) throw new Rejection(404, `The session ${id} is not open`);
     this.#open.delete(id);
     this.#open.set(id, session);
-    session.notePresence();
+    session.wasPresent = true;
     return session;
   }
 
-  async create({ mode, model, effort }: SessionSettings): Promise<LiveSession> {
-    const { flags } = this.#options;
-    return this.#openNext(() => ({
-      ...this.#options,
-      flags: {
-        ...flags,
-        ...(mode !== undefined && { approvalMode: mode }),
-        ...(model !== undefined && { model }),
-        ...(effort !== undefined && { effort }),
-      },
-    }));
+  create({ mode, ...settings }: SessionSettings): Promise<LiveSession> {
+    const flags = { ...this.#options.flags, ...settings, ...(mode !== undefined && { approvalMode: mode }) };
+    return this.#openNext({ ...this.#options, flags });
   }
 
   /** Continues an earlier session. */
   async resume(id: string): Promise<LiveSession> {
-    if (this.#open.has(id)) return this.get(id);
-    const known = (await (await this.#store()).list()).some((each) => each.id === id);
-    if (!known) throw new Rejection(404, `There is no session ${id} in this directory`);
-    return this.#openNext(() => ({ ...this.#options, resume: id }), id);
+    if (!this.#open.has(id) && !(await this.#isStored(id))) throw missing(id);
+    return this.#openNext({ ...this.#options, resume: id });
   }
 
   async close(id: string): Promise<void> {
@@ -73,12 +60,11 @@ export class LiveSessions {
   async remove(id: string): Promise<void> {
     const wasOpen = this.#open.has(id);
     if (wasOpen) await this.close(id);
-    const store = await this.#store();
-    const isStored = (await store.list()).some((each) => each.id === id);
-    if (!wasOpen && !isStored) throw new Rejection(404, `There is no session ${id} in this directory`);
+    const isStored = await this.#isStored(id);
+    if (!wasOpen && !isStored) throw missing(id);
     // A session without a prompt has no transcript.
     if (!isStored) return;
-    await store.remove(id).catch((error: unknown) => {
+    await (await this.#store()).remove(id).catch((error: unknown) => {
       throw new Rejection(409, errorMessage(error));
     });
   }
@@ -89,12 +75,12 @@ export class LiveSessions {
   }
 
   /** Opens sessions one at a time, so that each finds room and none is opened twice. */
-  #openNext(options: () => LiveOptions, id?: string): Promise<LiveSession> {
+  #openNext(options: LiveOptions): Promise<LiveSession> {
     const opened = this.#opening.then(async () => {
       this.#signal.throwIfAborted();
-      if (id !== undefined && this.#open.has(id)) return this.get(id);
+      if (options.resume !== undefined && this.#open.has(options.resume)) return this.get(options.resume);
       await this.#makeRoom();
-      const session = await LiveSession.open(options(), this.#signal);
+      const session = await LiveSession.open(options, this.#signal);
       this.#open.set(session.id, session);
       return session;
     });
@@ -104,9 +90,13 @@ export class LiveSessions {
 
   async #makeRoom(): Promise<void> {
     if (this.#open.size < maxOpen) return;
-    const idle = [...this.#open.values()].find(({ isWorking, log }) => !isWorking && log.listenerCount === 0);
+    const idle = [...this.#open.values()].find(({ info, log }) => info.status === 'idle' && log.listenerCount === 0);
     if (!idle) throw new Rejection(503, `${maxOpen} sessions are open; close one of them`);
     await this.close(idle.id);
+  }
+
+  async #isStored(id: string): Promise<boolean> {
+    return (await (await this.#store()).list()).some((each) => each.id === id);
   }
 
   #store(): Promise<SessionStore> {
@@ -114,3 +104,5 @@ export class LiveSessions {
     return SessionStore.open(new LatheHome(latheHome(io)), io.cwd);
   }
 }
+
+const missing = (id: string) => new Rejection(404, `There is no session ${id} in this directory`);

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Question, QuestionAnswer, SessionEvent } from '@lathe/agent/client';
-
-/** What to ask. */
-export type Asked = Omit<Question, 'id'>;
-
-/** What an answer led to. */
-export type Answered = { status: 'accepted' } | { status: 'unknown' } | { status: 'invalid'; problem: string };
+import { untilAborted } from '@lathe/core/host';
+import { Rejection } from './rejection.js';
 
 interface Waiting {
   question: Question;
@@ -16,55 +12,47 @@ interface Waiting {
 
 /** The questions of a session that wait for an answer. The first answer counts, and it must be one of those shown. */
 export class OpenQuestions {
+  /** Set when somebody can see the questions; those asked before end at once. */
+  report: ((event: SessionEvent) => void) | undefined;
   readonly #waiting = new Map<string, Waiting>();
-  readonly #report: (event: SessionEvent) => void;
-
-  constructor(report: (event: SessionEvent) => void) {
-    this.#report = report;
-  }
 
   get list(): Question[] {
     return [...this.#waiting.values()].map(({ question }) => question);
   }
 
   /** The answer, or `undefined` when nobody was there to give one. Rejects when `signal` aborts. */
-  ask(
-    asked: Asked,
+  async ask(
+    asked: Omit<Question, 'id'>,
     signal: AbortSignal,
     check: Waiting['check'] = () => undefined,
   ): Promise<QuestionAnswer | undefined> {
     signal.throwIfAborted();
+    if (!this.report) return undefined;
     const question: Question = { id: randomUUID(), ...asked };
-    return new Promise((resolve, reject) => {
-      const end = (answer?: QuestionAnswer) => {
-        signal.removeEventListener('abort', abort);
-        this.#waiting.delete(question.id);
-        this.#report({ type: 'question-end', questionId: question.id, ...(answer && { option: answer.option }) });
-      };
-      const abort = () => {
-        end();
-        reject(signal.reason);
-      };
-      const settle = (answer: QuestionAnswer | undefined) => {
-        end(answer);
-        resolve(answer);
-      };
-      signal.addEventListener('abort', abort, { once: true });
+    const answered = new Promise<QuestionAnswer | undefined>((settle) => {
       this.#waiting.set(question.id, { question, check, settle });
-      this.#report({ type: 'question-add', question });
     });
+    this.report({ type: 'question-add', question });
+    let answer: QuestionAnswer | undefined;
+    try {
+      answer = await untilAborted(answered, signal);
+      return answer;
+    } finally {
+      this.#waiting.delete(question.id);
+      this.report({ type: 'question-end', questionId: question.id, ...(answer && { option: answer.option }) });
+    }
   }
 
-  answer(id: string, answer: QuestionAnswer): Answered {
+  answer(id: string, answer: QuestionAnswer): void {
     const waiting = this.#waiting.get(id);
-    if (!waiting) return { status: 'unknown' };
+    if (!waiting) throw new Rejection(409, 'The question no longer waits for an answer');
     const option = waiting.question.options.find((each) => each.id === answer.option);
     const problem = option ? waiting.check(answer) : `There is no option ${JSON.stringify(answer.option)}`;
-    if (problem !== undefined) return { status: 'invalid', problem };
+    if (problem !== undefined) throw new Rejection(422, problem);
     if (answer.text !== undefined && !option?.takesText)
-      return { status: 'invalid', problem: `The option ${answer.option} takes no text` };
+      throw new Rejection(422, `The option ${answer.option} takes no text`);
+    this.#waiting.delete(id);
     waiting.settle(answer);
-    return { status: 'accepted' };
   }
 
   /** Ends all questions without an answer. */

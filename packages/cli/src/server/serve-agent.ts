@@ -1,23 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiOperation, apiOperations, apiSchemas, openApi } from '@lathe/agent/client';
-import type { JsonSchema } from '@lathe/core';
-import { describeMismatch, readBody, serveLoopback } from '@lathe/core/host';
-import type { Flags } from '../command-line/args.js';
-import type { Io } from '../command-line/io.js';
+import { describeMismatch, type LoopbackServer, readBody, serveLoopback } from '@lathe/core/host';
 import { type ApiBody, handlers, type OperationName } from './handlers.js';
+import type { LiveOptions } from './live-session.js';
 import { LiveSessions } from './live-sessions.js';
 import { Rejection } from './rejection.js';
 
-export interface ServeAgentOptions {
-  flags: Flags;
-  io: Io;
-  port: number;
-  /** By default a new random one. */
-  token?: string;
-  onListening: (origin: string, token: string) => void;
+export interface ServeAgentOptions extends LiveOptions, Pick<LoopbackServer, 'port' | 'token' | 'onListening'> {
   /** The page at `/`. It holds no secrets, so it needs no token. */
   page?: () => Promise<string>;
-  absenceMs?: number;
 }
 
 /** As much as a prompt on stdin. */
@@ -25,11 +16,11 @@ const maxBodyBytes = 8 * 1024 * 1024;
 
 /** Serves the agent to local programs that have the token until `signal` aborts. Nothing keeps running afterwards. */
 export async function serveAgent(options: ServeAgentOptions, signal: AbortSignal): Promise<void> {
-  const { io, port, token, onListening, page } = options;
+  const { io, page } = options;
   const sessions = new LiveSessions(options, signal);
-  const isPage = ({ method, url }: IncomingMessage) => page !== undefined && method === 'GET' && url === '/';
+  const isPublic = ({ method, url }: IncomingMessage) => page !== undefined && method === 'GET' && url === '/';
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (page && isPage(request)) return sendPage(response, await page());
+    if (page && isPublic(request)) return sendPage(response, await page());
     try {
       await answer(request, response, sessions, signal);
     } catch (error) {
@@ -40,18 +31,7 @@ export async function serveAgent(options: ServeAgentOptions, signal: AbortSignal
     }
   };
   const log = (message: string) => io.err(`lathe: ${message}`);
-  const close = () => sessions.closeAll();
-  const server = {
-    port,
-    ...(token !== undefined && { token }),
-    onListening,
-    isPublic: isPage,
-    handle,
-    errorBody,
-    log,
-    close,
-  };
-  await serveLoopback(server, signal);
+  await serveLoopback({ ...options, isPublic, handle, errorBody, log, close: () => sessions.closeAll() }, signal);
 }
 
 async function answer(
@@ -66,21 +46,11 @@ async function answer(
   const operation: ApiOperation = apiOperations[name];
   const body = await bodyFor(operation, request);
   const { id = '', questionId = '' } = params;
-  const result = await handlers[name]({
-    sessions,
-    id,
-    questionId,
-    body,
-    lastEventId: lastEvent(request, searchParams),
-    response,
-    signal,
-  });
+  const lastEventId = lastEvent(request, searchParams);
+  const result = await handlers[name]({ sessions, id, questionId, body, lastEventId, response, signal });
   if (operation.isStream) return;
-  send(
-    response,
-    operation.status ?? (operation.result ? 200 : 204),
-    typeof result === 'string' ? result : JSON.stringify(result),
-  );
+  const json = typeof result === 'string' ? result : JSON.stringify(result);
+  send(response, operation.status ?? (operation.result ? 200 : 204), json);
 }
 
 const isOperation = (name: string): name is OperationName => name in handlers;
@@ -117,37 +87,27 @@ async function bodyFor({ body, isBodyOptional }: ApiOperation, request: Incoming
   // A page of another origin can send forms and plain text without asking, but not JSON.
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
     throw new Rejection(415, 'The body must be JSON, with the content type application/json');
-  const { value } = parsed;
-  assertFits(apiSchemas[body], value);
-  return value;
-}
-
-function assertFits(schema: JsonSchema, value: unknown): asserts value is ApiBody {
-  const problem = describeMismatch(schema, value);
+  const problem = describeMismatch(apiSchemas[body], parsed.value);
   if (problem !== null) throw new Rejection(400, problem);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema from which the type is made
+  return parsed.value as ApiBody;
 }
 
-function errorBody(message: string): string {
-  return JSON.stringify({ error: { message } });
-}
+const errorBody = (message: string) => JSON.stringify({ error: { message } });
+
+const commonHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 function send(response: ServerResponse, status: number, json?: string): void {
-  const headers = {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  };
   if (json === undefined) response.writeHead(status).end();
-  else response.writeHead(status, headers).end(json);
+  else response.writeHead(status, { ...commonHeaders, 'content-type': 'application/json' }).end(json);
 }
 
 function sendPage(response: ServerResponse, page: string): void {
-  response.writeHead(200, {
+  const headers = {
+    ...commonHeaders,
     'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-store',
     'content-security-policy': "frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-  });
-  response.end(page);
+  };
+  response.writeHead(200, headers).end(page);
 }
