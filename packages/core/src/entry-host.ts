@@ -4,6 +4,7 @@
  */
 
 export { allDone } from './async/all-done.js';
+export { Channel } from './async/channel.js';
 export { untilAborted } from './async/deadline.js';
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';

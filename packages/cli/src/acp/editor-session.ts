@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import type { AgentContext, ClientCapabilities, ContentBlock, McpServer } from '@agentclientprotocol/sdk';
 import { RequestError, type SessionConfigOption, type StopReason } from '@agentclientprotocol/sdk';
-import { type AgentLathe, openSession, type PromptEnd, type Session } from '@lathe/agent';
+import type { AgentLathe, PromptEnd } from '@lathe/agent';
 import { modeNamed } from '../command-line/approval-modes.js';
 import { efforts, type Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
@@ -9,9 +9,8 @@ import { AgentDriver } from '../drivers/agent-driver.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { knownModels } from '../slash/model-command.js';
-import { openRecording } from '../startup/model-recording.js';
-import { failureLines, missingTools, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
-import { openModel, openSideModel } from '../startup/open-model.js';
+import { type ChosenSession, openChosenSession } from '../startup/open-chosen-session.js';
+import { failureLines, missingTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { clientServers } from './client-servers.js';
 import { editorBuffers } from './editor-buffers.js';
 import { EditorCommands } from './editor-commands.js';
@@ -35,9 +34,8 @@ export interface SessionSetup {
   resume?: string;
 }
 
-interface Parts {
+interface Parts extends ChosenSession {
   lathe: AgentLathe;
-  session: Session;
   client: SessionClient;
   commands: EditorCommands;
   hasSandbox: boolean;
@@ -74,17 +72,14 @@ export class EditorSession {
       servers: clientServers(setup.servers),
     });
     try {
-      const recording = openRecording(flags, lathe, cwd);
-      const model = await openModel(lathe, flags, recording, signal);
-      if (typeof model === 'string') throw RequestError.internalError(undefined, model);
-      const sideModel = await openSideModel(lathe, recording, signal);
       const resume = setup.resume === undefined ? {} : { resume: { id: setup.resume } };
-      const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...resume });
-      client.sessionId = session.id;
+      const opened = await openChosenSession(lathe, { flags, io, isAttended: true, ...resume }, signal);
+      if (typeof opened === 'string') throw RequestError.internalError(undefined, opened);
+      client.sessionId = opened.session.id;
       const prompts = promptCommands(lathe, client.ended.signal);
       const commands = new EditorCommands(client, prompts, await customCommands(lathe));
       const hasSandbox = (await lathe.sandbox.status()).kind !== 'none';
-      return new EditorSession({ lathe, session, client, commands, hasSandbox, io });
+      return new EditorSession({ lathe, ...opened, client, commands, hasSandbox, io });
     } catch (error) {
       await lathe.close();
       throw error;
@@ -183,14 +178,14 @@ export class EditorSession {
 
   /** Starts the servers and commands that have tools, at the first prompt, because a person may have to agree to them. */
   async #discover(signal: AbortSignal): Promise<void> {
-    const { lathe, session, client, commands } = this.#parts;
+    const { lathe, notes, client, commands } = this.#parts;
     if (this.#hasDiscovered) return;
     const { later } = await lathe.prepareTools(signal);
     signal.throwIfAborted();
     this.#hasDiscovered = true;
     void later.then((late) => failureLines(late).map((line) => client.note('warning', line)));
-    const notes = [...session.notes, ...commands.problems, ...missingTools(lathe.tools), ...trustNotes(lathe)];
-    for (const note of notes) await client.note('warning', note);
+    for (const note of [...notes, ...commands.problems, ...missingTools(lathe.tools)])
+      await client.note('warning', note);
   }
 
   async #stopReason(end: PromptEnd | undefined): Promise<StopReason> {

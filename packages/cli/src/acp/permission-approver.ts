@@ -1,8 +1,9 @@
 import type { PermissionOption, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { AgentLathe } from '@lathe/agent';
 import { type ApprovalRequest, type Approver, type Decision, denyAll } from '@lathe/core';
-import { approvalText, grantableRules, visibleText } from '@lathe/core/host';
-import { type Answer, approvalAnswers, isToolQuestion } from '../drivers/approval-answers.js';
+import { approvalText, visibleText } from '@lathe/core/host';
+import { type AnswerOption, answerOptions } from '../drivers/answer-options.js';
+import { isToolQuestion } from '../drivers/approval-answers.js';
 import { fenced } from '../render/fenced.js';
 import type { EditorQuestions } from './editor-questions.js';
 import type { SessionClient } from './session-client.js';
@@ -17,33 +18,25 @@ export function permissionApprover(
   return {
     async decide(request, signal) {
       if (isToolQuestion(request) && questions) return askInWords(request, questions, signal);
-      const { isTrusted } = lathe().loaded;
-      const offersAlways = grantableRules(request).length > 0;
-      const { yes, no } = approvalAnswers({ request, offersAlways, isTrusted });
+      // The protocol has no place for a changed text.
+      const options = answerOptions(request, lathe().loaded).filter(({ id }) => id !== 'edit');
       // Only words can answer it.
-      if (yes.length === 0) return denyAll.decide(request, signal);
-      const answers = [...yes, no];
+      if (options.length === 1) return denyAll.decide(request, signal);
       const { callId: toolCallId, tool: name, description, args } = request;
       const head = callHead(lathe(), { name, description, args });
       const content = questionContent(request);
       const toolCall = { toolCallId, ...head, status: 'pending' as const, content, rawInput: args };
-      const { outcome } = await client.askPermission({ toolCall, options: answers.map(optionOf) }, signal);
-      const chosen = answers.find(
-        (answer, index) => outcome.outcome === 'selected' && outcome.optionId === optionOf(answer, index).optionId,
-      );
+      const { outcome } = await client.askPermission({ toolCall, options: options.map(shownOption) }, signal);
+      const chosen = outcome.outcome === 'selected' ? options.find(({ id }) => id === outcome.optionId) : undefined;
       // Anything but one of the answers is a no.
-      return chosen?.decision ?? { outcome: 'deny' };
+      return chosen?.decide() ?? { outcome: 'deny' };
     },
   };
 }
 
-function optionOf({ label, decision, isLasting }: Answer, index: number): PermissionOption {
-  const scope = decision.outcome === 'always' ? `-${decision.scope}` : '';
-  return {
-    optionId: `${index + 1}-${decision.outcome}${scope}`,
-    name: label,
-    kind: decision.outcome === 'deny' ? 'reject_once' : isLasting ? 'allow_always' : 'allow_once',
-  };
+function shownOption({ id, label, isLasting }: AnswerOption): PermissionOption {
+  if (id === 'no') return { optionId: id, name: 'No', kind: 'reject_once' };
+  return { optionId: id, name: label, kind: isLasting ? 'allow_always' : 'allow_once' };
 }
 
 /** All of the question, with its warnings and why it is asked. An editor draws a diff itself; none of it is cut. */

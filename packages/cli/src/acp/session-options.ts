@@ -1,4 +1,4 @@
-import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from '@agentclientprotocol/sdk';
+import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk';
 import type { AgentLathe, Session } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { approvalModes, describeMode, shownMode } from '../command-line/approval-modes.js';
@@ -29,25 +29,20 @@ export const anyEffort = 'default';
 export function configOptions(
   { policy, hasSandbox }: ModeHost,
   { agent }: Pick<Session, 'agent'>,
-  models: readonly string[],
+  otherModels: readonly string[],
 ): SessionConfigOption[] {
   const { id: model, effortLevels = efforts } = agent.model;
   const effort = agent.effort ?? anyEffort;
+  const models = named([model, ...otherModels]);
+  const levels = named([anyEffort, ...effortLevels, effort]);
+  const modes = modesOf(hasSandbox);
   return [
-    select('mode', 'Mode', 'mode', policy.mode, modesOf(hasSandbox)),
-    select('model', 'Model', 'model', model, named([model, ...models])),
-    select('effort', 'Effort', 'thought_level', effort, named([anyEffort, ...effortLevels, effort])),
+    { ...select, id: 'mode', name: 'Mode', category: 'mode', currentValue: policy.mode, options: modes },
+    { ...select, id: 'model', name: 'Model', category: 'model', currentValue: model, options: models },
+    { ...select, id: 'effort', name: 'Effort', category: 'thought_level', currentValue: effort, options: levels },
   ];
 }
 
-function select(
-  id: string,
-  name: string,
-  category: string,
-  currentValue: string,
-  options: SessionConfigSelectOption[],
-): SessionConfigOption {
-  return { id, name, category, type: 'select', currentValue, options };
-}
+const select = { type: 'select' as const };
 
 const named = (values: readonly string[]) => [...new Set(values)].map((value) => ({ value, name: visibleText(value) }));

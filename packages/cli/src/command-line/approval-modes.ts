@@ -3,11 +3,13 @@ export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
 
 export type ModeName = (typeof approvalModes)[number];
 
-/** Other spellings: Qwen Code's, and the name that people see. */
+/** Other spellings: those of Qwen Code and Claude Code, and the name that people see. */
 const otherSpellings: Readonly<Record<string, ModeName>> = {
   auto: 'auto-edit',
   auto_edit: 'auto-edit',
   autoEdit: 'auto-edit',
+  acceptEdits: 'auto-edit',
+  bypassPermissions: 'yolo',
 };
 
 export function modeNamed(text: string): ModeName | undefined {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type ApprovalRequest, type Approver, type Decision, denyAll } from '@lathe/core';
+import { untilAborted } from '@lathe/core/host';
 import { answerOptions } from '../drivers/answer-options.js';
+import { isToolQuestion } from '../drivers/approval-answers.js';
 import { asObject, type Json } from './stream-messages.js';
 
 /** The names of our scopes on the wire. */
@@ -14,19 +16,17 @@ export class PermissionRequests implements Approver {
   isTrusted = false;
   /** How many questions nobody could answer. */
   unanswered = 0;
-  readonly #send: (message: object) => void;
-  readonly #interrupt: () => void;
-  readonly #waiting = new Map<string, (response: Json | undefined) => void>();
+  /** Ends the work in progress. */
+  interrupt: () => void = () => undefined;
+  readonly send: (message: object) => void;
+  readonly #waiting = new Map<unknown, (response: Json | undefined) => void>();
 
-  /** `interrupt` ends the work in progress. */
-  constructor(send: (message: object) => void, interrupt: () => void) {
-    this.#send = send;
-    this.#interrupt = interrupt;
+  constructor(send: (message: object) => void) {
+    this.send = send;
   }
 
   decide: Approver['decide'] = async (request, signal) => {
-    const { confirmation } = request;
-    const isQuestion = confirmation.type === 'info' && confirmation.isQuestion === true;
+    const isQuestion = isToolQuestion(request);
     const response = this.canAsk && !isQuestion ? await this.#ask(request, signal) : undefined;
     if (response) return this.#decisionOf(response, request);
     if (!isQuestion) this.unanswered += 1;
@@ -34,8 +34,8 @@ export class PermissionRequests implements Approver {
   };
 
   /** Takes an answer. One that nobody waits for is ignored. */
-  answer(response: Json): void {
-    this.#waiting.get(String(response['request_id']))?.(response);
+  answer(response: Json): undefined {
+    this.#waiting.get(response['request_id'])?.(response);
   }
 
   /** Nobody answers any more. */
@@ -46,19 +46,15 @@ export class PermissionRequests implements Approver {
 
   async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<Json | undefined> {
     const id = randomUUID();
-    const done = new AbortController();
+    const answered = new Promise<Json | undefined>((settle) => this.#waiting.set(id, settle));
+    this.send({ type: 'control_request', request_id: id, request: this.#question(request) });
     try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.set(id, resolve);
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: done.signal });
-        this.#send({ type: 'control_request', request_id: id, request: this.#question(request) });
-      });
+      return await untilAborted(answered, signal);
     } catch (error) {
-      this.#send({ type: 'control_cancel_request', request_id: id });
+      this.send({ type: 'control_cancel_request', request_id: id });
       throw error;
     } finally {
       this.#waiting.delete(id);
-      done.abort();
     }
   }
 
@@ -84,7 +80,7 @@ export class PermissionRequests implements Approver {
     const { behavior, message, interrupt, updatedInput, updatedPermissions } = asObject(response);
     const [yes] = answerOptions(request, this);
     if (subtype !== 'success' || behavior !== 'allow' || !yes) {
-      if (interrupt === true) this.#interrupt();
+      if (interrupt === true) this.interrupt();
       const words = [message, error].find((each) => typeof each === 'string' && each !== '');
       return { outcome: 'deny', ...(typeof words === 'string' && { message: words }) };
     }

@@ -1,6 +1,7 @@
 import type { AgentLathe, Session } from '@lathe/agent';
-import type { ApprovalMode, PartUnion } from '@lathe/core';
-import { visibleText } from '@lathe/core/host';
+import type { PartUnion } from '@lathe/core';
+import { Channel, visibleText } from '@lathe/core/host';
+import { approvalModes, modeNamed } from '../command-line/approval-modes.js';
 import { type Flags, resumeOf, UsageError } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { exitCodes } from '../command-line/exit-codes.js';
@@ -15,16 +16,6 @@ import { readMentions } from './read-mentions.js';
 import { budgetsOf, exitCode, followPrompt, runInfo } from './run-headless.js';
 import { asObject, type Json, streamMessages, userParts } from './stream-messages.js';
 
-/** The modes by the names of Claude Code and Qwen Code. */
-const modes = new Map<unknown, ApprovalMode>([
-  ['plan', 'plan'],
-  ['default', 'default'],
-  ['acceptEdits', 'auto-edit'],
-  ['auto-edit', 'auto-edit'],
-  ['bypassPermissions', 'yolo'],
-  ['yolo', 'yolo'],
-]);
-
 /**
  * `lathe -p --input-format stream-json`: another program sends prompts, answers and control messages on stdin, one JSON
  * object per line, and reads what happens on stdout. Ends when stdin has ended and the last prompt is done.
@@ -34,137 +25,132 @@ export async function runStream(words: readonly string[], flags: Flags, io: Io, 
     throw new UsageError(
       '--input-format stream-json needs -o stream-json, no --json-schema, and prompts only on stdin',
     );
-  const driver = new StreamDriver(flags, io);
-  const lathe = await openLathe(flags, io, { approver: driver.permissions });
+  const permissions = new PermissionRequests((message) => io.out(JSON.stringify(message)));
+  const lathe = await openLathe(flags, io, { approver: permissions });
   try {
+    permissions.isTrusted = lathe.loaded.isTrusted;
     const options = { flags, io, budgets: budgetsOf(flags), ...resumeOf(flags) };
     const opened = await openChosenSession(lathe, options, signal);
     if (typeof opened === 'string') throw new Error(opened);
     for (const note of opened.notes) io.err(`lathe: ${visibleText(note)}`);
-    return await driver.run(lathe, opened.session, signal);
+    return await new StreamDriver({ lathe, session: opened.session, permissions, flags, io, signal }).run();
   } finally {
     await runSessionEndHooks(lathe);
     await lathe.close();
   }
 }
 
-class StreamDriver {
-  readonly permissions: PermissionRequests;
-  readonly #flags: Flags;
-  readonly #io: Io;
-  readonly #output: JsonOutput;
-  readonly #send: (message: object) => void;
-  readonly #prompts: PartUnion[][] = [];
-  #turn = new AbortController();
-  #isEnded = false;
-  #wake: () => void = () => undefined;
+interface Parts {
+  lathe: AgentLathe;
+  session: Session;
+  permissions: PermissionRequests;
+  flags: Flags;
+  io: Io;
+  signal: AbortSignal;
+}
 
-  constructor(flags: Flags, io: Io) {
-    this.#flags = flags;
-    this.#io = io;
-    this.#send = (message) => io.out(JSON.stringify(message));
-    this.#output = new JsonOutput(this.#send, { isPartial: flags.includePartialMessages });
-    this.permissions = new PermissionRequests(this.#send, () => this.#turn.abort(new Error('interrupted')));
+class StreamDriver {
+  readonly #parts: Parts;
+  readonly #output: JsonOutput;
+  readonly #prompts = new Channel<PartUnion[]>();
+  #turn = new AbortController();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#output = new JsonOutput(parts.permissions.send, { isPartial: parts.flags.includePartialMessages });
+    parts.permissions.interrupt = () => this.#turn.abort(new Error('interrupted'));
   }
 
-  async run(lathe: AgentLathe, session: Session, signal: AbortSignal): Promise<number> {
-    const { stdin, flush } = this.#io;
-    this.permissions.isTrusted = lathe.loaded.isTrusted;
-    this.#output.begin(runInfo(lathe, session, this.#io));
-    signal.addEventListener('abort', () => stdin.destroy(), { once: true });
-    const reading = this.#read(lathe, session, signal);
+  async run(): Promise<number> {
+    const { lathe, session, io, signal } = this.#parts;
+    this.#output.begin(runInfo(lathe, session, io));
+    signal.addEventListener('abort', () => io.stdin.destroy(), { once: true });
     let code: number = exitCodes.success;
-    for (;;) {
-      const prompt = this.#prompts.shift();
-      if (signal.aborted || (!prompt && this.#isEnded)) break;
-      if (prompt) code = await this.#work(lathe, session, prompt, signal);
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-    await reading;
-    await flush();
+    for await (const prompt of this.#prompts.until(this.#read())) if (!signal.aborted) code = await this.#work(prompt);
+    await io.flush();
     return code;
   }
 
-  async #work(lathe: AgentLathe, session: Session, prompt: PartUnion[], signal: AbortSignal): Promise<number> {
-    const [output, io, denials] = [this.#output, this.#io, [] as Denial[]];
-    const before = this.permissions.unanswered;
+  async #work(prompt: PartUnion[]): Promise<number> {
+    const { lathe, session, permissions, io, signal } = this.#parts;
+    const [output, denials, before] = [this.#output, [] as Denial[], permissions.unanswered];
     this.#turn = new AbortController();
     const ending = AbortSignal.any([signal, this.#turn.signal]);
     const text = prompt.filter((part) => typeof part === 'string').join('\n');
     const files = await readMentions(text, lathe, io, ending);
     const end = await followPrompt(session, [...prompt, ...files], { output, denials, io }, ending);
     output.end({ ...end, denials });
-    return exitCode({ ...end, denials, neededApproval: this.permissions.unanswered > before });
+    return exitCode({ ...end, denials, neededApproval: permissions.unanswered > before });
   }
 
-  async #read(lathe: AgentLathe, session: Session, signal: AbortSignal): Promise<void> {
+  async #read(): Promise<void> {
+    const { permissions, io, signal } = this.#parts;
     try {
-      for await (const message of streamMessages(this.#io.stdin)) {
-        const problem = typeof message === 'string' ? message : await this.#take(message, lathe, session, signal);
+      for await (const message of streamMessages(io.stdin)) {
+        const problem = typeof message === 'string' ? message : await this.#take(message);
         if (problem !== undefined)
           this.#output.event({ type: 'notice', level: 'warning', message: `Ignored on stdin: ${problem}` });
-        this.#wake();
       }
     } catch (error) {
-      if (!signal.aborted) this.#io.err(`lathe: ${errorMessage(error)}`);
+      if (!signal.aborted) io.err(`lathe: ${errorMessage(error)}`);
     }
     // Work goes on to its end, but nobody is there to be asked.
-    this.#isEnded = true;
-    this.permissions.close();
-    this.#wake();
+    permissions.close();
   }
 
   /** Returns what is wrong with a message. */
-  async #take(message: Json, lathe: AgentLathe, session: Session, signal: AbortSignal): Promise<string | undefined> {
+  async #take(message: Json): Promise<string | undefined> {
+    const { permissions } = this.#parts;
     const { type, request_id, request, response } = message;
     if (type === 'keep_alive' || type === 'control_cancel_request') return undefined;
-    if (type === 'control_response') this.permissions.answer(asObject(response));
-    if (type === 'control_request')
-      this.#send({
-        type: 'control_response',
-        response: await this.#control(asObject(request), lathe, session, signal).then(
-          (result) => ({ subtype: 'success', request_id, response: result }),
-          (error: unknown) => ({ subtype: 'error', request_id, error: errorMessage(error) }),
-        ),
-      });
-    if (type === 'control_response' || type === 'control_request') return undefined;
+    if (type === 'control_response') return permissions.answer(asObject(response));
+    if (type === 'control_request') {
+      const answer = await this.#control(asObject(request)).then(
+        (result) => ({ subtype: 'success', request_id, response: result }),
+        (error: unknown) => ({ subtype: 'error', request_id, error: errorMessage(error) }),
+      );
+      permissions.send({ type: 'control_response', response: answer });
+      return undefined;
+    }
     const parts = type === 'user' ? userParts(asObject(message['message'])['content']) : undefined;
     if (!parts) return 'a message is neither a control message nor one of the user with text or media in base64';
     this.#prompts.push(parts);
     return undefined;
   }
 
-  async #control(request: Json, lathe: AgentLathe, { agent }: Session, signal: AbortSignal): Promise<object> {
+  async #control(request: Json): Promise<object> {
+    const { lathe, session, permissions, flags, signal } = this.#parts;
     switch (request['subtype']) {
       case 'initialize':
-        return this.#initialize(request);
+        assertSupported(request);
+        // From now on the program answers questions about calls.
+        permissions.canAsk = true;
+        return { commands: [], agents: [], models: [], output_style: 'default', account: {}, capabilities };
       case 'interrupt':
-        this.#turn.abort(new Error('interrupted'));
+        permissions.interrupt();
         return {};
       case 'set_permission_mode': {
-        const mode = modes.get(request['mode']);
-        if (mode === undefined) throw new Error(`The mode must be one of ${[...modes.keys()].join(', ')}`);
+        const mode = modeNamed(String(request['mode']));
+        if (mode === undefined) throw new Error(`The mode must be one of ${approvalModes.join(', ')}`);
         lathe.policy.mode = mode;
         return { mode };
       }
       case 'set_model': {
         const { model } = request;
         const isNamed = typeof model === 'string' && model !== 'default';
-        await switchModel(lathe, agent, isNamed ? model : this.#flags.model, signal);
-        return { model: agent.model.id };
+        await switchModel(lathe, session.agent, isNamed ? model : flags.model, signal);
+        return { model: session.agent.model.id };
       }
       default:
         throw new Error(`There is no control request ${JSON.stringify(request['subtype'])}`);
     }
   }
+}
 
-  /** From now on the program answers questions about calls. */
-  #initialize({ hooks, sdkMcpServers, mcpServers, agents }: Json): object {
-    const given = Object.entries({ hooks, sdkMcpServers, mcpServers, agents });
-    const names = given.flatMap(([name, value]) => (Object.keys(value ?? {}).length > 0 ? name : []));
-    if (names.length > 0) throw new Error(`Not supported here, use the settings: ${names.join(', ')}`);
-    this.permissions.canAsk = true;
-    const capabilities = { can_handle_can_use_tool: true, can_set_permission_mode: true, can_set_model: true };
-    return { commands: [], agents: [], models: [], output_style: 'default', account: {}, capabilities };
-  }
+const capabilities = { can_handle_can_use_tool: true, can_set_permission_mode: true, can_set_model: true };
+
+function assertSupported({ hooks, sdkMcpServers, mcpServers, agents }: Json): void {
+  const given = Object.entries({ hooks, sdkMcpServers, mcpServers, agents });
+  const names = given.flatMap(([name, value]) => (Object.keys(value ?? {}).length > 0 ? name : []));
+  if (names.length > 0) throw new Error(`Not supported here, use the settings: ${names.join(', ')}`);
 }

@@ -37,9 +37,5 @@ function partOf(value: unknown): PartUnion | undefined {
 
 /** The value, or an empty object if it is none. */
 export function asObject(value: unknown): Json {
-  return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' ? { ...value } : {};
 }

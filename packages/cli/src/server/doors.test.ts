@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { editor } from '../../../../testing/acp-editor.js';
 import { agentServer } from '../../../../testing/agent-server.js';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
@@ -11,6 +12,8 @@ beforeAll(buildProgram, 300_000);
 /** A text that only the code of this door has. */
 const doors = {
   terminal: 'Ctrl+C again',
+  editor: 'the session was closed',
+  page: 'The connection was lost. Trying again',
   headless: 'Ignored on stdin',
   agentServer: '/openapi.json lists what there is',
   toolServer: 'Tools for the folder',
@@ -43,12 +46,23 @@ function watched() {
 
 test('the agent server loads no other door', async () => {
   const { env, loaded } = watched();
-  const { client } = await agentServer([{ text: 'hi' }], { env });
+  const { client, url } = await agentServer([{ text: 'hi' }], { env });
   const { id } = await client.createSession();
   await client.prompt(id, 'go');
   for await (const { type } of client.events(id, { signal: AbortSignal.timeout(20_000) }))
     if (type === 'prompt-end') break;
   expect(loaded()).toEqual(['agentServer']);
+  // The page is loaded when somebody opens it.
+  await (await fetch(url.origin)).text();
+  expect(loaded()).toEqual(['page', 'agentServer']);
+});
+
+test('lathe acp loads no other door', async () => {
+  const { env, loaded } = watched();
+  const at = await editor({ env, script: [{ text: 'hi' }] });
+  await at.prompt((await at.open()).sessionId, 'go');
+  await at.leave();
+  expect(loaded()).toEqual(['editor']);
 });
 
 test.each<[Door[], string[], string]>([
