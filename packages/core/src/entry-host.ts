@@ -72,6 +72,4 @@ export { hasHiddenText, hiddenPlaces, visibleText } from './text/visible-text.js
 export { builtIn, NotTrusted } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';
 export { newToken, tokenProblem } from './web/server/access-check.js';
-export { readBody, serveLoopback } from './web/server/serve-loopback.js';
-export { readBody } from './web/server/read-body.js';
-export { type LoopbackServer, serveLoopback } from './web/server/serve-loopback.js';
+export { type LoopbackServer, readBody, serveLoopback } from './web/server/serve-loopback.js';

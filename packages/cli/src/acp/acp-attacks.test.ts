@@ -161,6 +161,19 @@ test('an editor that reads nothing, and then goes away, ends the process', async
   await once(child, 'exit');
 });
 
+test('an editor that is killed while it asks ends the process, and nothing is written', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'one\n' });
+  const args = { file_path: join(cwd, 'a.txt'), old_string: 'one', new_string: '1' };
+  const at = await editor({ cwd, answer: () => 'never', script: [{ calls: [{ name: 'edit', args }] }] });
+  const { sessionId } = await at.open();
+  void at.prompt(sessionId, 'edit it').catch(() => 'gone');
+  await expect.poll(() => at.questions.length).toBe(1);
+  at.child.stdin.destroy();
+  at.child.stdout.destroy();
+  await expect.poll(() => at.child.exitCode).toBe(0);
+  expect(readFileSync(args.file_path, 'utf8')).toBe('one\n');
+});
+
 test('without a model the editor learns how to get one', async () => {
   const at = await editor({
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', OPENAI_MODEL: '' },

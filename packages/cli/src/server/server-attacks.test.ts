@@ -72,7 +72,12 @@ test('only a request with the token, to this host, from no other origin, is answ
     [403, { headers: { host: `evil.example:${port}` } }],
     [403, { headers: { host: '127.0.0.1:1' } }],
     [403, { method: 'GET', path: '/', headers: { host: 'evil.example' } }],
+    // What a form of another page can send without asking.
     [415, { headers: { 'content-type': 'text/plain' } }],
+    [415, { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: '{}' }],
+    [415, { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '{}' }],
+    [415, { headers: { 'content-type': '' }, body: '{}' }],
+    [401, { headers: { authorization: '', cookie: `token=${server.token}` } }],
     [400, { body: '{"mode":"everything"}' }],
     [400, { body: '{"cwd":"/"}' }],
     [400, { body: '{' }],
@@ -137,6 +142,41 @@ test('no more than sixteen sessions are open: the idle one used longest ago make
   const open = (await client.sessions()).map(({ id }) => id);
   expect([open.length, open.includes(first.id), open.includes(second.id)]).toEqual([16, true, false]);
   reader.destroy();
+});
+
+test('the page tells nobody the address it is at, and no other page can frame it', async () => {
+  const { headers } = await fetch((await agentServer([{ text: 'hi' }])).url.origin);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+});
+
+test.skipIf(!canSeeProcesses)('hundreds of readers are bounded, and the work goes on', async () => {
+  const server = await agentServer([{ text: 'the answer' }]);
+  const { client } = server;
+  const { id } = await client.createSession();
+  const before = peak(server);
+  const readers = Array.from({ length: 400 }, () => follow(server, id).catch(() => undefined));
+  // Beyond the limit a reader is refused until another one leaves.
+  const sockets = await Promise.all(readers);
+  const heads = sockets.map((socket) => String(socket?.read() ?? '').slice(9, 12));
+  expect(heads.filter((status) => status === '200').length).toBeLessThanOrEqual(256);
+  expect(heads.filter((status) => status === '503').length).toBeGreaterThan(100);
+  for (const socket of sockets) socket?.destroy();
+  await expect
+    .poll(() =>
+      client
+        .prompt(id, 'go')
+        .then(() => 'sent')
+        .catch(() => 'busy'),
+    )
+    .toBe('sent');
+  for await (const event of client.events(id, { signal: AbortSignal.timeout(25_000) }))
+    if (event.type === 'prompt-end') break;
+  expect(peak(server) - before).toBeLessThan(64 * megabyte);
 });
 
 /** Follows a session without reading anything. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { agentServer } from '../../../../testing/agent-server.js';
-import { buildProgram } from '../../../../testing/lathe-program.js';
+import { buildProgram, runProgram } from '../../../../testing/lathe-program.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
@@ -64,6 +64,12 @@ async function send(page: Page, text: string): Promise<void> {
 const status = (page: Page, text: string) => page.locator('#status', { hasText: text }).waitFor();
 const row = (page: Page, text: string) => page.locator('.row', { hasText: text }).waitFor();
 const titles = (page: Page) => page.locator('.row .name').allTextContents();
+
+/** Pictures of docs/ are made with LATHE_PICTURES=1. */
+async function picture(page: Page, name: string): Promise<void> {
+  const path = join(import.meta.dirname, `../../../../docs/pictures/${name}.png`);
+  if (process.env['LATHE_PICTURES']) await page.screenshot({ path });
+}
 
 async function violations(page: Page): Promise<unknown[]> {
   const found: unknown[] = [];
@@ -289,11 +295,147 @@ test.skipIf(!hasBrowser)(
     await send(page, 'begin');
     await page.locator('#question').waitFor();
     expect(await violations(page)).toEqual([]);
+    await picture(page, 'live-phone');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     const yes = await page.locator('#options button').first().boundingBox();
     expect((yes?.y ?? 700) + (yes?.height ?? 0)).toBeLessThan(640);
     await page.locator('#options button').first().click();
     await row(page, 'done');
+  },
+  60_000,
+);
+
+/** What would run if any of it were taken for HTML, and what would move a terminal. */
+const trap = (name: string) =>
+  `<img src=x onerror="window.owned='${name}'"><script>window.owned=1</script>\u001b[2J${name}`;
+
+test.skipIf(!hasBrowser)(
+  'text of the model, of tools and of files stays text wherever the page shows it',
+  async () => {
+    const cwd = tempDirectory({ '<img src=x onerror=owned=1>.txt': trap('content') });
+    const todos = [{ id: '1', content: trap('todo'), status: 'pending' }];
+    const questions = [{ question: trap('question'), options: [trap('option'), 'other'] }];
+    const calls = [
+      { name: trap('tool'), args: { [trap('key')]: trap('value') } },
+      { name: 'read_file', args: { file_path: join(cwd, '<img src=x onerror=owned=1>.txt') } },
+      { name: 'todo_write', args: { todos } },
+      { name: 'run_shell_command', args: { command: `echo '${trap('output').replaceAll("'", '')}'` } },
+      { name: 'write_file', args: { file_path: join(cwd, '<b onclick=owned=1>.txt'), content: trap('written') } },
+      { name: 'ask_user_question', args: { questions } },
+    ];
+    const script = [{ reasoning: trap('thought'), text: trap('answer'), calls }, { text: trap('end') }];
+    const { url, client } = await agentServer(script, { cwd, flags: ['--yolo'] });
+    const { page, problems } = await openPage(url);
+    await send(page, trap('prompt'));
+    await page.locator('#question').waitFor();
+    expect(await page.locator('#question').innerText()).toContain('\\x1b[2Jquestion');
+    await page.locator('#options button').first().click();
+    await row(page, 'end');
+    const count = Number(await page.locator('.row').first().getAttribute('aria-setsize'));
+    await page.locator('#rows').focus();
+    await page.keyboard.press('Home');
+    const seen: string[] = [];
+    for (let step = 0; step < count; step++) {
+      seen.push(await page.locator('#details').innerText());
+      await page.keyboard.press('j');
+    }
+    const names = ['prompt', 'thought', 'answer', 'tool', 'key', 'value', 'content', 'output', 'written', 'end'];
+    expect(names.filter((name) => !seen.some((text) => text.includes(`\\x1b[2J${name}`)))).toEqual([]);
+    await page.keyboard.press('c');
+    await client.updateSession((await client.sessions())[0]?.id ?? '', { model: trap('model').slice(0, 90) });
+    await page.locator('#settings-now', { hasText: '<img' }).waitFor();
+    expect(await page.evaluate(() => [Reflect.get(window, 'owned'), document.querySelectorAll('img').length])).toEqual([
+      undefined,
+      0,
+    ]);
+    expect(await page.evaluate(() => document.body.innerText.includes('\u001b'))).toBe(false);
+    expect(problems).toEqual([]);
+  },
+  60_000,
+);
+
+test.skipIf(!hasBrowser)(
+  'two pages and a program watch one session; a page that is closed with a question open leaves it to the others',
+  async () => {
+    const { url, client } = await agentServer([{ calls: [shell('touch seen')] }, { text: 'the answer' }]);
+    const { page: first } = await openPage(url);
+    await send(first, 'begin');
+    await first.locator('#question').waitFor();
+    const { page: second } = await openPage(url);
+    await second.locator('#question').waitFor();
+    const id = (await client.sessions())[0]?.id ?? '';
+    const types = (async () => {
+      const found: string[] = [];
+      for await (const { type } of client.events(id, { signal: AbortSignal.timeout(25_000) })) {
+        found.push(type);
+        if (type === 'prompt-end') return found;
+      }
+      return found;
+    })();
+    await first.close();
+    expect(await client.session(id)).toMatchObject({ status: 'waiting' });
+    await second.locator('#options button').first().click();
+    await row(second, 'the answer');
+    expect(await types).toEqual(expect.arrayContaining(['question-add', 'question-end', 'call-end', 'prompt-end']));
+  },
+  60_000,
+);
+
+test.skipIf(!hasBrowser || !process.env['LATHE_PICTURES'])(
+  'the pictures of docs/server.md and docs/viewer.md',
+  async () => {
+    const total =
+      'export function total(items) {\n  let sum = 0;\n  for (const item of items) sum += item.price;\n  return sum;\n}\n';
+    const cwd = mkdtempSync('/tmp/shop-');
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    mkdirSync(join(cwd, 'src'));
+    writeFileSync(join(cwd, 'src/total.js'), total);
+    const file_path = join(cwd, 'src/total.js');
+    const change = { file_path, old_string: 'sum += item.price;', new_string: 'sum += item.price * item.count;' };
+    const usage = (input: number, cached: number, output: number) => ({ input, cached, output });
+    const script = [
+      {
+        text: 'I look at how the total is computed.',
+        calls: [
+          { name: 'read_file', args: { file_path } },
+          { name: 'grep_search', args: { pattern: 'total' } },
+        ],
+        usage: usage(9200, 3000, 120),
+      },
+      {
+        text: 'It ignores the count. I run the tests to see it.',
+        calls: [
+          { name: 'run_shell_command', args: { command: 'sleep 1; ls src/missing', description: 'run the tests' } },
+        ],
+        usage: usage(10_400, 9000, 90),
+      },
+      {
+        text: 'The loop must multiply by the count.',
+        calls: [{ name: 'edit', args: change }],
+        usage: usage(11_200, 10_000, 140),
+      },
+      { text: 'The total now uses the count of each item.', usage: usage(12_100, 11_000, 60) },
+    ];
+    const { url, home } = await agentServer(script, { cwd, flags: ['-m', 'openai/gpt-5.4'] });
+    const { page } = await openPage(url);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await picture(page, 'live-empty');
+    await send(page, 'The total of an order ignores the count. Find out why and correct it.');
+    await page.locator('#question .added').first().waitFor();
+    await page.locator('#options button:enabled').first().waitFor();
+    await picture(page, 'live');
+    await page.locator('#options button').first().click();
+    await status(page, 'Ready.');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('c');
+    await picture(page, 'live-charts');
+    const { stdout } = await runProgram(['view'], { cwd, home });
+    const { page: stored } = await openPage(stdout.trim());
+    await stored.emulateMedia({ colorScheme: 'light' });
+    await stored.keyboard.press('End');
+    await stored.keyboard.press('k');
+    await picture(stored, 'viewer');
   },
   60_000,
 );

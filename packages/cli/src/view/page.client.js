@@ -130,11 +130,12 @@ const wanted = () => search.value.trim().toLowerCase();
 
 /** Highlights what the search finds in the details. */
 function highlight() {
-  if (!CSS.highlights) return;
-  const ranges = [];
   const text = wanted();
+  CSS.highlights?.delete('found');
+  if (!CSS.highlights || text === '') return;
+  const ranges = [];
   const nodes = document.createTreeWalker(details, NodeFilter.SHOW_TEXT);
-  while (text !== '' && ranges.length < maxHighlights && nodes.nextNode()) {
+  while (ranges.length < maxHighlights && nodes.nextNode()) {
     const node = nodes.currentNode;
     const lower = node.data.toLowerCase();
     // Lower-casing some letters changes the length, and then the offsets would be wrong.
