@@ -6,7 +6,7 @@ const watch = () => {
   const { fetch } = window;
   window.fetch = async (...args) => {
     const response = await fetch(...args);
-    if (!String(args[0]).endsWith('/events') || !response.body) return response;
+    if (typeof args[0] !== 'string' || !args[0].endsWith('/events') || !response.body) return response;
     const count = new TransformStream({
       transform(bytes, controller) {
         controller.enqueue(bytes);

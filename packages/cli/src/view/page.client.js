@@ -87,7 +87,7 @@ function drawAxis() {
     mark.style.left = `${(at / end) * 100}%`;
     marks.push(mark);
   }
-  byId('axis').lastElementChild.replaceChildren(...marks);
+  byId('axis').lastElementChild.replaceChildren(...(rows.length > 0 ? marks : []));
 }
 
 function drawSection({ label, type, text }) {
@@ -280,7 +280,7 @@ function drawSummary() {
     'Failed or denied': rows.filter(isWrong).length,
     ...spentFacts(rows.flatMap(({ spent }) => spent ?? [])),
     Context: data.usage ? share(data.usage.contextTokens, data.usage.contextWindow) : '',
-    'Active time': duration(end),
+    'Active time': end > 1 ? duration(end) : '',
     Session: data.id.slice(0, 8),
   });
   byId('summary').replaceChildren(...drawFacts(facts).children);
