@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptPieces, withArguments } from './prompt-pieces.js';
+import { promptPieces, withArguments } from './command-files.js';
 
 test('commands and files are split off, with balanced braces', () => {
   expect(promptPieces("Look at @{src/a b.ts} and !{ awk '{ if (1) { print $1 } }' x }. a@b {c} !d")).toEqual([

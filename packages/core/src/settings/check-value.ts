@@ -1,4 +1,4 @@
-import { closestName } from './closest-name.js';
+import { closestNames } from '../text/closest-names.js';
 import type { JsonNode, JsonObjectNode, JsonValue } from './parse-jsonc.js';
 import { describeShape, expandVariables, type Shape } from './shape.js';
 
@@ -155,4 +155,10 @@ function describe(node: JsonNode): string {
   if (typeof node.value !== 'string') return String(node.value);
   const text = node.value.length > 60 ? `${node.value.slice(0, 60)}…` : node.value;
   return JSON.stringify(text);
+}
+
+/** The known name that was most likely meant, or `undefined` when none is close. */
+export function closestName(name: string, known: Iterable<string>): string | undefined {
+  const within = name.length < 5 ? 1 : Math.min(3, Math.floor(name.length / 4) + 1);
+  return closestNames(name, known, { count: 1, within })[0];
 }

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { foreignHand } from './file-owner.js';
-import { readBounded } from './read-bounded.js';
+import { foreignHand, readBounded } from './read-bounded.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

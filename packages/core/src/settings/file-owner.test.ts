@@ -2,8 +2,8 @@ import { chmodSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { foreignHand } from './file-owner.js';
 import { loadSettings } from './load-settings.js';
+import { foreignHand } from './read-bounded.js';
 
 const own = process.getuid?.() ?? 0;
 const isRoot = own === 0;

@@ -1,19 +1,10 @@
-import { type CheckContext, checkValue, isReserved, uniqueEntries } from './check-value.js';
-import { closestName } from './closest-name.js';
+import { type CheckContext, checkValue, closestName, isReserved, uniqueEntries } from './check-value.js';
 import type { Environment } from './dot-env.js';
-import { foreignHand } from './file-owner.js';
 import { type KnownSetting, settingBySpelling, settingGroups } from './keys.js';
 import { type Assignment, isLooser, type LayerName } from './merge-layers.js';
-import {
-  isBlank,
-  JsoncError,
-  type JsonEntry,
-  type JsonNode,
-  type JsonValue,
-  parseJsonc,
-  valueOf,
-} from './parse-jsonc.js';
-import { maxSettingsBytes, readBounded } from './read-bounded.js';
+import type { JsonEntry, JsonNode, JsonValue } from './parse-jsonc.js';
+import { isBlank, JsoncError, parseJsonc, valueOf } from './parse-jsonc.js';
+import { foreignHand, maxSettingsBytes, readBounded } from './read-bounded.js';
 
 /** A mistake in a settings file, and what was expected instead. */
 export interface SettingsProblem {

@@ -4,9 +4,8 @@ import { judgeAwk } from './read-only-awk.js';
 import { judgePrintf, judgeTest } from './read-only-builtins.js';
 import { judgeFind } from './read-only-find.js';
 import { judgeGit } from './read-only-git.js';
-import { runtimes } from './read-only-runtimes.js';
 import { judgeSed } from './read-only-sed.js';
-import { systemPrograms } from './read-only-system.js';
+import { runtimes, systemPrograms } from './read-only-system.js';
 
 /**
  * Programs and builtins that are known to be read-only with the listed flags. Any other flag needs approval, even an

@@ -3,8 +3,8 @@ import { hasProgram } from '../../../../../testing/programs.js';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { LatheHome } from '../../files/lathe-home.js';
 import { Sandbox } from '../sandbox/sandbox.js';
+import { type ResourceLimits, setLimits, usualLimits } from './contained-program.js';
 import { childEnvironment } from './environment.js';
-import { type ResourceLimits, setLimits, usualLimits } from './resource-limits.js';
 import { CommandRunner } from './run-command.js';
 
 const rights = { workspace: true, network: false, home: false, files: false, secrets: false };

@@ -5,16 +5,10 @@ import type { LatheHome } from '../../files/lathe-home.js';
 import { SpillStore } from '../../files/spill.js';
 import { assertNode } from './assert-node.js';
 import { CapturedOutput } from './captured-output.js';
-import {
-  type ContainedProgram,
-  checkProgram,
-  type Launch,
-  type ProgramRequest,
-  startContained,
-} from './contained-program.js';
+import type { ContainedProgram, Launch, ProgramRequest, ResourceLimits } from './contained-program.js';
+import { checkProgram, setLimits, startContained, usualLimits } from './contained-program.js';
 import { Guardian, quietShell } from './guardian.js';
 import { type CallMark, hasProc, MarkSeries, readProc } from './process-tree.js';
-import { type ResourceLimits, setLimits, usualLimits } from './resource-limits.js';
 import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 

@@ -3,7 +3,6 @@ import { basename, dirname, join, sep } from 'node:path';
 import { hasHiddenText } from '../../text/visible-text.js';
 import { proposeRules, withoutFlags } from '../rules/propose-rules.js';
 import { type ProgramLocation, resolveProgram } from '../run/trusted-path.js';
-import { canAccess } from './can-access.js';
 import {
   type AnalysisMemo,
   type AnalysisOptions,
@@ -12,7 +11,7 @@ import {
   unknownPart,
 } from './command-analysis.js';
 import { Findings, type PlacedSegment } from './findings.js';
-import { repositoryDoubt } from './git-repository.js';
+import { canAccess, repositoryDoubt } from './git-repository.js';
 import { maxParseCost, ParseBudget } from './parse-word.js';
 import { LookupBudget, type PathUse, resolveContents, resolvePathUse, resolveRecorded } from './resolve-paths.js';
 import { searchDoubt } from './secret-trees.js';

@@ -2,7 +2,6 @@ import { existsSync, type Stats } from 'node:fs';
 import { access, constants, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
-import { canAccess } from './can-access.js';
 
 /**
  * Why even a read-only git command could run a program in this directory, or show files from elsewhere; `undefined` if it
@@ -221,4 +220,12 @@ async function lookUp(path: string): Promise<Stats | undefined> {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;
   });
+}
+
+/** Whether a path exists and permits `mode`, symlinks followed. */
+export async function canAccess(path: string, mode?: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
 }

@@ -6,13 +6,12 @@ import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-an
 import { both, directoryAfter, isPlainPush, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
-import { behindAssignments, type NamingScope, namesInner } from './named-commands.js';
+import { behindAssignments, isPlainVariable, type NamingScope, namesInner } from './named-commands.js';
 import { parseCommand } from './parse-command.js';
 import { ParseBudget } from './parse-word.js';
 import { filesBetween } from './piped-files.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
-import { isPlainVariable } from './shell-variables.js';
 
 /** The state at one point of the command. */
 interface Scope extends NamingScope {
