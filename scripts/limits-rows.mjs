@@ -89,7 +89,7 @@ export const fixed = {
     ],
     ['agent/src/session/rewind-points.ts', 'maxHistories', 'Prompts whose conversation can be rewound to'],
     ['cli/src/slash/rewind-command.ts', 'maxFiles', 'Files that its preview lists'],
-    ['core/src/files/write/file-content.ts', 'maxEditBytes', 'Bytes of a file that can be edited'],
+    ['core/src/files/write/file-snapshot.ts', 'maxEditBytes', 'Bytes of a file that can be edited'],
     ['core/src/files/edit/match.ts', 'maxMatches', 'Places that one `replace_all` changes'],
     ['core/src/files/edit/plan-edit.ts', 'maxPlaces', 'Places named when a text is found more than once'],
     ['core/src/files/edit/match-relaxed.ts', 'maxLine', 'Characters of a line that is matched in relaxed form'],

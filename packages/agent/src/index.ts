@@ -1,6 +1,3 @@
-export { type CommandFile, type CommandPlaces, loadCommands } from './context/command-files.js';
-export { type PromptPiece, withArguments } from './context/prompt-pieces.js';
-export { type AgentLathe, type AgentLatheOptions, createAgentLathe } from './create-agent-lathe.js';
 export {
   type CommandFile,
   type CommandPlaces,
@@ -8,7 +5,7 @@ export {
   type PromptPiece,
   withArguments,
 } from './context/command-files.js';
-export { type AgentLathe, createAgentLathe } from './create-agent-lathe.js';
+export { type AgentLathe, type AgentLatheOptions, createAgentLathe } from './create-agent-lathe.js';
 export { pluginFolders } from './definition-files.js';
 export { Agent } from './loop/agent.js';
 export type {

@@ -22,6 +22,11 @@ export function isToolError(thrown: unknown): thrown is ToolError {
   );
 }
 
+/** The message of whatever was thrown. */
+export function thrownText(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** The wire values; scripts and models compare them, so they never change. */
 export type ToolErrorType = (typeof toolErrorTypes)[number];
 

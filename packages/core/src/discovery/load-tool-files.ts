@@ -6,6 +6,7 @@ import { transform } from 'sucrase';
 import { textOf, toParts } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
 import { CallSlot } from '../contract/tool-call.js';
+import { codeOf } from '../files/fs-error.js';
 import { isWithin } from '../files/workspace.js';
 import { type AnyTool, BaseTool, defineTool } from '../tools/tools.js';
 
@@ -56,7 +57,7 @@ function withinTime<T>(work: () => T): T {
   try {
     runInThisContext(`globalThis['${key}']()`, { timeout: loadMs });
   } catch (error) {
-    const isLate = error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+    const isLate = codeOf(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
     throw isLate ? new Error(`it did not finish loading within ${loadMs / 1000} s`) : error;
   } finally {
     Reflect.deleteProperty(globalThis, key);
@@ -86,7 +87,7 @@ function loaderOf(
     try {
       return requirePackage.resolve(specifier);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return undefined;
+      if (codeOf(error) === 'MODULE_NOT_FOUND') return undefined;
       throw error;
     }
   };

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { thrownText } from '../contract/errors.js';
 import { definitionHash } from '../policy/consent.js';
 import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
 import { readBounded } from '../settings/read-bounded.js';
@@ -98,7 +99,7 @@ export class ToolFiles implements ToolSource {
         if (text === undefined) throw new Error('It is a link to a file that does not exist.');
         texts[name] = text;
       } catch (error) {
-        unreadable.push({ name, reason: error instanceof Error ? error.message : String(error) });
+        unreadable.push({ name, reason: thrownText(error) });
       }
     }
     return { texts, unreadable };

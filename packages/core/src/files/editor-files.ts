@@ -8,8 +8,7 @@ import { contentHash } from './access/seen-files.js';
 import { osPath } from './file-name.js';
 import { type ReadableFile, withReadableFile } from './open-file.js';
 import { codecFor, detectEncoding } from './read/text-encoding.js';
-import { readContent } from './write/file-content.js';
-import { changedSince, type Snapshot, withFileIfAny } from './write/file-snapshot.js';
+import { changedSince, readContent, type Snapshot, withFileIfAny } from './write/file-snapshot.js';
 import { tempPrefix } from './write/temp-name.js';
 
 /** The files that are open in an editor, by real path. */

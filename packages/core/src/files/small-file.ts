@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { thrownText } from '../contract/errors.js';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 
@@ -50,7 +51,7 @@ function readAll(descriptor: number, maxBytes: number): string {
 
 function reasonOf(error: unknown, isLinkRefused: boolean): string {
   if (isLinkRefused && codeOf(error) === 'ELOOP') return 'a link, which git does not follow';
-  return error instanceof Error ? error.message : String(error);
+  return thrownText(error);
 }
 
 function isMissing(error: unknown): boolean {

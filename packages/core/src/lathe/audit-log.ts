@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '../contract/call.js';
+import { thrownText } from '../contract/errors.js';
 import { type LatheHome, makeDirectory } from '../files/lathe-home.js';
 import { redact } from '../text/redact.js';
 
@@ -82,7 +83,7 @@ export class AuditLog {
   #complain(error: unknown): void {
     if (this.#hasComplained) return;
     this.#hasComplained = true;
-    process.emitWarning(`The audit log cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    process.emitWarning(`The audit log cannot be written: ${thrownText(error)}`);
   }
 }
 

@@ -3,6 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { chmod, lstat, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { codeOf } from '../files/fs-error.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { PrivateStore } from './private-store.js';
 
@@ -90,7 +91,7 @@ async function isRepository(folder: string): Promise<boolean> {
   const exists = async (name: string) =>
     lstat(join(folder, name)).then(
       () => true,
-      (error: unknown) => !(error instanceof Error && 'code' in error && error.code === 'ENOENT'),
+      (error: unknown) => codeOf(error) !== 'ENOENT',
     );
   return (await exists('.git')) || ((await exists('HEAD')) && (await exists('objects')) && (await exists('refs')));
 }

@@ -1,4 +1,5 @@
 import type { Confirmation, GrantScope } from '../contract/confirmation.js';
+import { thrownText } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { isWithin } from '../files/workspace.js';
 import { matchesHost } from './match-host.js';
@@ -136,7 +137,7 @@ export class Policy {
       await this.#save?.(texts(granted), scope);
     } catch (error) {
       // The approval still counts for this session.
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = thrownText(error);
       this.problems.push(`${texts(granted).join(', ')} could not be saved: ${reason}`);
     }
   }

@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { thrownText } from '../contract/errors.js';
+import { codeOf } from '../files/fs-error.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { isWithin } from '../files/workspace.js';
 import { changeFile } from '../settings/change-file.js';
@@ -40,7 +42,7 @@ export class PrivateStore<T> {
       await this.read();
       return undefined;
     } catch (error) {
-      return `${this.path} is not used: ${error instanceof Error ? error.message : String(error)}`;
+      return `${this.path} is not used: ${thrownText(error)}`;
     }
   }
 
@@ -73,7 +75,7 @@ export class PrivateStore<T> {
       checkOwner(await lstat(dirname(this.path)), 'its folder');
       return this.#parse(await readPrivate(this.path));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      if (codeOf(error) === 'ENOENT') return [];
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { constants, lstat, open, readFile, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ToolError } from '../contract/errors.js';
+import { ToolError, thrownText } from '../contract/errors.js';
 import { secrecyOf } from '../files/access/protected-paths.js';
 import { osPath } from '../files/file-name.js';
 import { codeOf } from '../files/fs-error.js';
@@ -8,9 +8,8 @@ import type { ReadableFile } from '../files/open-file.js';
 import type { Journal } from '../files/undo/journal.js';
 import { DirectoryHandle } from '../files/write/directory-handle.js';
 import { removeDurably, writeDurably } from '../files/write/durable-write.js';
-import { hashOf } from '../files/write/file-content.js';
 import type { FileLocks } from '../files/write/file-lock.js';
-import { assertUnchanged, type Snapshot, snapshotOf, withFileIfAny } from '../files/write/file-snapshot.js';
+import { assertUnchanged, hashOf, type Snapshot, snapshotOf, withFileIfAny } from '../files/write/file-snapshot.js';
 import { tempPrefix } from '../files/write/temp-name.js';
 import type { PlannedFile } from './plan-restore.js';
 import { blobId, type FileEntry, type SnapshotStore } from './snapshot-store.js';
@@ -62,7 +61,7 @@ export async function restoreFiles(
 
 function failure({ path }: PlannedFile, error: unknown): RestoreOutcome {
   if (!(error instanceof ToolError) && codeOf(error) === undefined) throw error;
-  return { path, status: 'left', reason: error instanceof Error ? error.message : String(error) };
+  return { path, status: 'left', reason: thrownText(error) };
 }
 
 async function restoreFile(

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { thrownText } from '../contract/errors.js';
 import { foreignHand, readBounded } from './read-bounded.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -77,7 +78,7 @@ function readOrReport(file: string, result: DotEnvResult): string | undefined {
       if (doubt !== undefined) throw new Error(`The file is ignored: ${doubt}.`);
     });
   } catch (error) {
-    result.problems.push({ file, message: error instanceof Error ? error.message : String(error) });
+    result.problems.push({ file, message: thrownText(error) });
     return undefined;
   }
 }

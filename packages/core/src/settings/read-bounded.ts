@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { codeOf } from '../files/fs-error.js';
 
 /** Far more than any hand-written settings file. */
 export const maxSettingsBytes = 2 * 1024 * 1024;
@@ -36,7 +37,7 @@ function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`It cannot be opened (${String(code)}).`, { cause: error });
   }

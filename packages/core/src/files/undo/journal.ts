@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { allDone } from '../../async/all-done.js';
 import { ToolError } from '../../contract/errors.js';
 import { codeOf } from '../fs-error.js';
 import type { LatheHome } from '../lathe-home.js';
 import { type KeepRule, outsideRule, type Removed } from '../retention/clean-files.js';
 import { filesBelow } from '../retention/stored-files.js';
-import { allDone, hashOf, writeAll } from '../write/file-content.js';
+import { hashOf, writeAll } from '../write/file-snapshot.js';
 import { toWriteError } from '../write/write-errors.js';
 
 /** One change of one file, as the journal records it before it happens. */

@@ -3,11 +3,12 @@ import { type BigIntStats, existsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { access, constants, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { allDone } from '../../async/all-done.js';
 import { ToolError } from '../../contract/errors.js';
 import { osPath } from '../file-name.js';
 import { codeOf } from '../fs-error.js';
 import { DirectoryHandle } from './directory-handle.js';
-import { allDone, startsWith, writeAll } from './file-content.js';
+import { startsWith, writeAll } from './file-snapshot.js';
 import { tempPrefix } from './temp-name.js';
 import { toWriteError } from './write-errors.js';
 

@@ -8,9 +8,17 @@ import type { Change, Journal } from '../undo/journal.js';
 import { type UndoOutcome, undoChange } from '../undo/undo.js';
 import { isWithin } from '../workspace.js';
 import { writeDurably } from './durable-write.js';
-import { chunksOf, hashOf, readContent } from './file-content.js';
 import type { FileLocks } from './file-lock.js';
-import { assertUnchanged, changedSince, type Snapshot, snapshotOf, withFileIfAny } from './file-snapshot.js';
+import type { Snapshot } from './file-snapshot.js';
+import {
+  assertUnchanged,
+  changedSince,
+  chunksOf,
+  hashOf,
+  readContent,
+  snapshotOf,
+  withFileIfAny,
+} from './file-snapshot.js';
 
 export interface ChangeRequest {
   /** Real, judged path. */

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
-import { startsWith, writeAll } from './file-content.js';
+import { startsWith, writeAll } from './file-snapshot.js';
 
 // RW10
 test('a device that takes and gives a few bytes at a time gets and returns them all', async () => {

@@ -1,13 +1,6 @@
-import {
-  type CallToolResult,
-  isCallToolResult,
-  type Progress,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  type Tool,
-} from '@modelcontextprotocol/client';
-import { ToolError } from '../../contract/errors.js';
+import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/client';
+import { isCallToolResult, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { ToolError, thrownText } from '../../contract/errors.js';
 import { sanitizeDescription } from '../../text/sanitize-definition.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { contentToParts } from './content-to-parts.js';
@@ -112,7 +105,7 @@ function toToolError(error: unknown, call: ToolCall, exitSummary: string): unkno
   const { server, tool, timeoutMs } = call;
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return timeout(call, Math.min(idleMs, timeoutMs));
-  const text = sanitizeDescription(error instanceof Error ? error.message : String(error), 2_000);
+  const text = sanitizeDescription(thrownText(error), 2_000);
   const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
   const what = isGone ? 'the connection was lost, and whether the call took effect is unknown' : text;
   const answer = error instanceof ProtocolError ? 'rejected the call: ' : '';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from '@modelcontextprotocol/client';
-import { ToolError } from '../../contract/errors.js';
+import { ToolError, thrownText } from '../../contract/errors.js';
 import type { ListedTool, McpConnection } from '../../tools/mcp-tool.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { listPages, type Page } from './list-pages.js';
@@ -81,7 +81,7 @@ export class McpClient implements McpConnection {
   ): Promise<ToolResult> {
     const connection = await this.#within(signal, (within) => this.#connected(within)).catch((error: unknown) => {
       signal.throwIfAborted();
-      const message = `The MCP server ${this.serverName} cannot be reached: ${messageOf(error)}`;
+      const message = `The MCP server ${this.serverName} cannot be reached: ${thrownText(error)}`;
       throw new ToolError('mcp_tool_error', message, { cause: error });
     });
     // The tool may come from an earlier session: what the server lists now decides.
@@ -206,7 +206,7 @@ export class McpClient implements McpConnection {
       return connection;
     } catch (error) {
       this.#connection = undefined;
-      this.state = { status: 'failed', reason: messageOf(error) };
+      this.state = { status: 'failed', reason: thrownText(error) };
       throw error;
     }
   }
@@ -228,8 +228,4 @@ export class McpClient implements McpConnection {
 function describeServer({ client }: Connection): string {
   const { name = 'unnamed', version = '' } = client.getServerVersion() ?? {};
   return `${name} ${version}`.trim().slice(0, 200);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

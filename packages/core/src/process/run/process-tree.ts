@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from '../../files/fs-error.js';
 
 /** How long processes may take to exit after SIGTERM. */
 const termMs = 100;
@@ -92,7 +93,7 @@ function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

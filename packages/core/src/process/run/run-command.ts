@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ToolError } from '../../contract/errors.js';
+import { ToolError, thrownText } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import { SpillStore } from '../../files/spill.js';
 import { assertNode } from './assert-node.js';
@@ -99,7 +99,7 @@ export class CommandRunner {
     try {
       return await this.#spill.open();
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = thrownText(cause);
       const advice = 'set LATHE_HOME to a writable directory';
       throw new ToolError('shell_execute_error', `No directory for the output of commands (${reason}): ${advice}.`, {
         cause,

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
-import { ToolError } from '../../contract/errors.js';
+import { ToolError, thrownText } from '../../contract/errors.js';
 import type { CapturedOutput } from './captured-output.js';
 import {
   exitOf,
@@ -145,7 +145,7 @@ async function findingsOf(launch: Launch): Promise<readonly string[]> {
   try {
     return (await launch.release?.()) ?? [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownText(error);
     return [`Could not check what the command left behind: ${reason}`];
   }
 }
@@ -153,7 +153,7 @@ async function findingsOf(launch: Launch): Promise<readonly string[]> {
 /** Node reports a missing directory and a missing program with the same message. */
 function startFailure(program: string, cwd: string, cause: unknown): ToolError {
   const isDirectory = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = thrownText(cause);
   const problem = isDirectory ? `${program}: ${reason}` : `the directory ${cwd} does not exist (any more)`;
   return new ToolError('shell_execute_error', `The command could not be started: ${problem}`, { cause });
 }

@@ -9,8 +9,15 @@ import { canAccess, guardedNames, isDirectory, isOwn, realPathOf } from './guard
 import { type Mount, pathOf, readOnly, writable } from './held-mounts.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
-import { kernelSettings, placesElsewhere, runtimeDirectories, runtimeMounts } from './system-view.js';
-import { type FileView, openView, planView, type ViewOptions } from './visible-files.js';
+import type { FileView, ViewOptions } from './visible-files.js';
+import {
+  kernelSettings,
+  openView,
+  placesElsewhere,
+  planView,
+  runtimeDirectories,
+  runtimeMounts,
+} from './visible-files.js';
 
 export interface BubblewrapOptions {
   /** The workspace's directories: real paths, writable inside. */

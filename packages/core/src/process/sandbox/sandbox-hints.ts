@@ -5,7 +5,7 @@ import { isWithin } from '../../files/workspace.js';
 import type { CommandResult } from '../run/running-command.js';
 import { nameRights, type Right, type SandboxRights } from './sandbox-rights.js';
 import { isTemporary } from './session-directory.js';
-import { isElsewhere } from './system-view.js';
+import { isElsewhere } from './visible-files.js';
 
 export interface HintOptions {
   rights: SandboxRights;

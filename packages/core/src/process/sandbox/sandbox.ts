@@ -23,8 +23,7 @@ import { seatbeltArguments } from './seatbelt.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
 import { StartStatus } from './start-status.js';
-import { programDirectories } from './system-view.js';
-import { planView } from './visible-files.js';
+import { planView, programDirectories } from './visible-files.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
 

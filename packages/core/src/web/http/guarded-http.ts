@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { ToolError } from '../../contract/errors.js';
+import { ToolError, thrownText } from '../../contract/errors.js';
 import { acceptedCodings, type Body, readBody } from './decode-body.js';
 import { checkResolvable, guardedAgent } from './guarded-agent.js';
 import { hostOf, type OpenHosts, parseWebUrl, portOf, refusalOfHost } from './url-check.js';
@@ -241,7 +241,7 @@ function describeFailure(error: unknown, url: URL, proxy?: URL): ToolError {
     return new ToolError('web_fetch_fallback_failed', message, { cause: error });
   }
   const known = sentences.find(([pattern]) => pattern.test(code))?.[1].replace('%', code);
-  const other = `cannot be read (${code || (error instanceof Error ? error.message : String(error))})`;
+  const other = `cannot be read (${code || thrownText(error)})`;
   return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${known ?? other}.`, { cause: error });
 }
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../../contract/errors.js';
+import { ToolError, thrownText } from '../../contract/errors.js';
 import { parseJson } from '../../text/parse-json.js';
 import { redact } from '../../text/redact.js';
 import { isRecord } from '../../text/schema/schema-nodes.js';
@@ -101,7 +101,7 @@ async function askEngine(
     new ToolError('web_search_failed', redact(`${engine.name} ${what}`, [engine.secret]), { cause });
   const answer = await engine.http.send({ ...request, redirects: 'never' }, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw fail(`cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
+    throw fail(`cannot be reached: ${thrownText(error)}`);
   });
   if (answer.type === 'redirect') throw fail(`redirects to ${answer.to.origin}. Check its baseUrl.`);
   const { status, body, retryAfter } = answer;
