@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
+import { choiceLines } from '../screen/choice-list.js';
 import { lineWidth, truncateLine, truncateStart, wrapLines } from './lines.js';
+import { styleFor } from './style.js';
 
 test('characters have their known widths', () => {
   const wrong: string[] = [];
@@ -30,4 +32,11 @@ test.each([
   ['漢字漢字漢字', 6, '…漢字'],
 ])('the end of %s is kept', (text, width, expected) => {
   expect(truncateStart(text, width)).toBe(expected);
+});
+
+test('a long detail of a choice goes on below its beginning', () => {
+  const style = styleFor({ NO_COLOR: '1' });
+  const choices = [{ label: 'One', detail: 'a detail that is long' }, { label: 'Second' }];
+  const lines = choiceLines(choices, 0, { style, width: 24, rows: 9, isNumbered: true });
+  expect(lines).toEqual(['❯ 1  One  a detail that ', '          is long', '  2  Second']);
 });

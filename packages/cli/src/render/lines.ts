@@ -33,11 +33,15 @@ export function wrapLines(text: string, width: number): string[] {
   return wrapAnsi(text, Math.max(1, width), { hard: true, trim: false }).split('\n');
 }
 
-/** Wraps like `wrapLines`, but what is left of a long line starts in the column of its text, not at the edge. */
-export function wrapHanging(text: string, width: number): string[] {
+/**
+ * Wraps like `wrapLines`, but what is left of a long line starts in the column of its text, not at the edge. `wanted` is
+ * that column where it is known.
+ */
+export function wrapHanging(text: string, width: number, wanted?: number): string[] {
   return wrapLines(text, Number.MAX_SAFE_INTEGER).flatMap((line) => {
     if (lineWidth(line) <= width) return [line];
-    const column = textColumn(line.replace(colours, ''));
+    const isWanted = wanted !== undefined && wanted <= width / 2;
+    const column = isWanted ? wanted : textColumn(line.replace(colours, ''));
     if (column === 0 || column > width / 2) return wrapLines(line, width).map(withoutBreak);
     const [mark = '', ...rest] = wrapAnsi(line, column, { hard: true, trim: false, wordWrap: false }).split('\n');
     const [first = '', ...more] = wrapLines(rest.join(''), width - column).map(withoutBreak);
