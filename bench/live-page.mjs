@@ -2,11 +2,12 @@ import { chromium } from 'playwright-core';
 
 /** Counts in the page itself how long each event took: until the script has it, and until the frame that shows it. */
 const watch = () => {
-  const found = (window.delays = { script: [], frame: [], isDone: false });
+  const found = (window.delays = { script: [], frame: [], isOpen: false, isDone: false });
   const { fetch } = window;
   window.fetch = async (...args) => {
     const response = await fetch(...args);
     if (typeof args[0] !== 'string' || !args[0].endsWith('/events') || !response.body) return response;
+    found.isOpen = true;
     const count = new TransformStream({
       transform(bytes, controller) {
         controller.enqueue(bytes);
@@ -32,6 +33,8 @@ export async function openLivePage(address) {
   const page = await browser.newPage();
   await page.addInitScript(watch);
   await page.goto(address);
+  // What happens before somebody follows is sent later, and says nothing about the delay.
+  await page.waitForFunction(() => window.delays.isOpen);
   return {
     delays: async () => {
       await page.waitForFunction(() => window.delays.isDone, undefined, { timeout: 100_000 });

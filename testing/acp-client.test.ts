@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { modelVariables } from './lathe-program.js';
 import { modelServer, type ServerScript } from './model-server.js';
 import { processesWith, uniqueSleep } from './processes.js';
@@ -28,6 +28,10 @@ async function acpx(script: ServerScript) {
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
       child.on('close', (code) => resolve({ code, output }));
     });
+  // acpx keeps a process of its own for a while, which writes to its home directory.
+  onTestFinished(async () => {
+    await expect.poll(() => processesWith(cwd), { timeout: 30_000 }).toEqual([]);
+  }, 40_000);
   return { cwd, server, run, read: () => readFileSync(join(cwd, 'a.txt'), 'utf8') };
 }
 
