@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -16,7 +17,7 @@ test.each([{}, { HOME: '' }, { HOME: '', USERPROFILE: '' }])(
     const cwd = tempDirectory({ '.lathe/settings.json': hostile, '.qwen/settings.json': hostile });
     const lathe = await createLathe({ cwd, env, latheHome: tempDirectory() });
     onTestFinished(() => lathe.close());
-    expect(lathe.host.userHome).not.toBe(cwd);
+    expect(lathe.host.userHome).toBe(userInfo().homedir);
     expect(lathe.host.policy.mode).toBe('default');
     expect(lathe.settings.mcpServers).not.toHaveProperty('evil');
     expect(lathe.host.policy.rules().allow).not.toContain('run_shell_command');
