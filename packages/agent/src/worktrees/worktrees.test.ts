@@ -30,7 +30,13 @@ const leftIn = (home: string) => {
   const state = join(home, '.lathe');
   const worktrees = existsSync(join(state, 'worktrees')) ? readdirSync(join(state, 'worktrees')) : [];
   const rewind = existsSync(join(state, 'rewind')) ? readdirSync(join(state, 'rewind'), { recursive: true }) : [];
-  return [...worktrees, ...rewind.map(String).filter((name) => name.includes('copy-') || name.includes('merge-'))];
+  const list = existsSync(join(state, 'worktrees.json')) ? readFileSync(join(state, 'worktrees.json'), 'utf8') : '';
+  const records = list.match(/"id": .*/g) ?? [];
+  return [
+    ...worktrees,
+    ...records,
+    ...rewind.map(String).filter((name) => name.includes('copy-') || name.includes('merge-')),
+  ];
 };
 
 test('a worktree has the uncommitted work, or starts from the last commit, and is a repository of its own', async () => {

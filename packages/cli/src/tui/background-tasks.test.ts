@@ -83,7 +83,7 @@ test('a session in a worktree asks at its end, and keeps, applies or discards', 
   await first.shows('go on with: lathe --worktree try');
   expect(await first.exited()).toBe(0);
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
-  expect(worktrees()).toHaveLength(2);
+  expect(worktrees()).toHaveLength(1);
   const second = terminal(['--worktree', 'try', '--yolo'], { cwd, env });
   await second.shows('Ask for anything.');
   second.type('/quit\r');
@@ -127,7 +127,7 @@ test('a session that fails at its start leaves no worktree, and one with a large
   expect(worktrees()).toEqual([]);
   const kept = await runProgram(['-p', 'make it', '--worktree', 'big', '--yolo'], { cwd, home, env });
   expect(kept.stderr).toContain('too large or not readable: large.bin');
-  expect(worktrees()).toHaveLength(2);
+  expect(worktrees()).toHaveLength(1);
 }, 120_000);
 
 test('a program that sends prompts as JSON works in the worktree too', async () => {
