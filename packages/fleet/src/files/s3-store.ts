@@ -24,7 +24,8 @@ export function openS3Store(place: string, env: Readonly<Record<string, string |
   const folder = pathname.replace(/^\/|\/$/g, '');
   const keyOf = (key: string) => (folder === '' ? key : `${folder}/${key}`);
   const fetch = async (url: string, init: RequestInit = {}) => {
-    const response = await client.fetch(url, init);
+    // A connection that was kept may be closed by the server at that moment. All requests can be repeated.
+    const response = await client.fetch(url, init).catch(() => client.fetch(url, init));
     if (response.ok || response.status === 404) return response;
     throw new Error(`the store answered ${response.status} ${response.statusText}`);
   };
