@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { AwsV4Signer } from 'aws4fetch';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { hasRedis, startRedis } from '../../../../testing/queue-servers.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -34,7 +35,9 @@ async function keeps(store: Store, count: number): Promise<void> {
 }
 
 test('a directory keeps objects', async () => {
-  await keeps(await openStore(tempDirectory(), noBoard, {}), 20);
+  const store = await openStore(tempDirectory(), noBoard, {});
+  await keeps(store, 20);
+  expect(await store.list('objects/')).toHaveLength(1);
 });
 
 test.skipIf(!hasRedis)('the server of the queue keeps objects, up to a size', async () => {
@@ -65,13 +68,31 @@ test.skipIf(installed === undefined)('a bucket of an S3 server that is not ours 
     AWS_SECRET_ACCESS_KEY: 'S3RVER',
     AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
   };
-  // More than a page of the list.
   await keeps(await openStore('s3://patches/some/prefix', noBoard, env), 30);
   await keeps(await openStore('s3://patches', noBoard, env), 3);
-  const stranger = await openStore('s3://patches', noBoard, { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' });
+  const stranger = await openStore('s3://patches', noBoard, { ...env, AWS_ACCESS_KEY_ID: 'nobody' });
   await expect(stranger.put('objects/x', Buffer.from('x'))).rejects.toThrow('the store answered 403');
   const missing = await openStore('s3://nowhere', noBoard, env);
   await expect(missing.put('objects/x', Buffer.from('x'))).rejects.toThrow('the store has no bucket nowhere');
+});
+
+// The server above does not check signatures, so what signs is checked by the example that Amazon publishes for S3.
+test('requests are signed as Amazon says', async () => {
+  const signer = new AwsV4Signer({
+    url: 'https://examplebucket.s3.amazonaws.com/test.txt',
+    headers: {
+      range: 'bytes=0-9',
+      'x-amz-content-sha256': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    },
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    region: 'us-east-1',
+    service: 's3',
+    datetime: '20130524T000000Z',
+    allHeaders: true,
+  });
+  const signature = 'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41';
+  expect((await signer.sign()).headers.get('authorization')).toContain(`Signature=${signature}`);
 });
 
 test('an S3 store without keys says which variables it needs', async () => {
