@@ -29,7 +29,7 @@ const script: ServerScript = [
 
 /** The directory that the instructions of either kind of worker name. */
 function directoryIn(body: unknown): string {
-  return /Directory: (?:\\\\")?(\/[^\s"\\,]+)/.exec(JSON.stringify(body))?.[1] ?? '';
+  return /Directory: (?:\\+")?(\/[^\s"\\,]+)/.exec(JSON.stringify(body))?.[1] ?? '';
 }
 
 let server: QueueServer;

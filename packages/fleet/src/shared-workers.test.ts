@@ -192,7 +192,7 @@ test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them'
   expect(existsSync(join(cwd, 'made.txt'))).toBe(false);
   const yes = ['--approval-mode', 'auto-edit', 'fleet', 'apply', '--run', 'first'];
   const applied = await runProgram(yes, { home: fleet.home, cwd, env });
-  expect(applied).toMatchObject({ code: 0, stderr: 'lathe: t: Its changes were applied to: made.txt.\n' });
+  expect(applied).toMatchObject({ code: 0, stderr: 'lathe: t: The changes were applied to: made.txt.\n' });
   expect(readFileSync(join(cwd, 'made.txt'), 'utf8')).toBe('new\n');
   const undone = await runProgram(['undo'], { home: fleet.home, cwd });
   expect(undone.code).toBe(0);

@@ -195,7 +195,7 @@ test('two prompts at once are rejected', async () => {
   const { agent } = agentKit([{ text: 'ok' }]);
   const first = agent.prompt('one', never);
   await first.next();
-  await expect(agent.prompt('two', never).next()).rejects.toThrow('still at work');
+  await expect(agent.prompt('two', never).next()).rejects.toThrow('still working');
   await first.return(undefined);
 });
 

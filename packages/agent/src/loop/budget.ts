@@ -90,6 +90,7 @@ export function timeMessage(milliseconds: number): string {
   return `Stopped after ${milliseconds / 1000} s, the time limit that was set.`;
 }
 
+/** Adds the tokens of another request to a sum. */
 export function addUsage(sum: Usage, more: Usage): void {
   sum.inputTokens += more.inputTokens;
   sum.outputTokens += more.outputTokens;
