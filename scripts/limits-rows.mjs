@@ -189,6 +189,7 @@ export const fixed = {
     ['core/src/tools/shell.ts', 'maxTimeoutMs', 'Milliseconds that a model can ask for'],
     ['core/src/tools/shell.ts', 'maxCommandBytes', 'Bytes of a command'],
     ['core/src/process/sandbox/found-files.ts', 'maxOutputBytes', 'Bytes of the list of sockets in a workspace'],
+    ['core/src/process/sandbox/put-aside.ts', 'maxAttempts', 'Saves that are kept while protected content is put back'],
     [
       'core/src/process/sandbox/restored-contents.ts',
       'maxAgeMs',

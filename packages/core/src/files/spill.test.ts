@@ -28,3 +28,13 @@ test('all sessions together stay within the limit: first files of ended ones go,
   const fourth = await own?.write('fourth', text);
   expect([second, third, fourth].map((path) => existsSync(path ?? ''))).toEqual([true, false, true]);
 });
+
+test('known secrets and texts that look like keys are not written', async () => {
+  const known = 'correct-horse-battery';
+  const store = new SpillStore(new LatheHome(tempDirectory()), { secrets: [known] });
+  const key = `sk-proj-${'Ab3'.repeat(16)}`;
+  const path = await store.write('output', `first ${known}\nOPENAI_API_KEY=${key}\nlast\n`);
+  const text = readFileSync(path, 'utf8');
+  expect([text.includes(known), text.includes(key)]).toEqual([false, false]);
+  expect(text).toMatch(/^first .*\n.*\nlast\n$/);
+});

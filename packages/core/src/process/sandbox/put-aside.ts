@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, cpSync, mkdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, linkSync, mkdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../files/fs-error.js';
 import { lstatOf, putBack, type Snapshot } from './snapshots.js';
+
+const maxAttempts = 20;
 
 /** Moves what a command may have planted to a private directory, where no program obeys it. */
 export class PutAside {
@@ -23,31 +26,55 @@ export class PutAside {
       rmSync(link);
       return link === path ? `it was a symlink to ${target}` : `${link} was a symlink to ${target}`;
     }
+    // Renamed first: what somebody saves under the name from now on is another file.
+    const held = besides(path);
+    renameSync(path, held);
     const copy = this.#placeFor(path);
-    move(path, copy);
+    move(held, copy);
     return `it is now ${copy}`;
   }
 
-  /** Replaces a name by what it held before, so that it is never missing. Returns where a copy of the new content is. */
+  /**
+   * Replaces a name by what it held before. Overwrites nothing: what somebody saves at this moment is put aside as well.
+   * Returns where everything is now, in words. If a program keeps writing, its last texts are removed.
+   */
   replace(path: string, before: Exclude<Snapshot, { type: 'other' }>): string {
-    const info = lstatOf(path);
-    if (info?.isDirectory() || info?.isSymbolicLink()) {
-      const place = this.take(path);
-      putBack(path, before);
-      return place;
-    }
-    const copy = this.#placeFor(path);
-    if (info?.isFile()) copyFileSync(path, copy);
-    const fresh = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+    const fresh = besides(path);
     putBack(fresh, before);
-    renameSync(fresh, path);
-    return info?.isFile() ? `it is now ${copy}` : 'it was no file';
+    const places: string[] = [];
+    try {
+      while (!isPlaced(fresh, path)) {
+        if (places.length < maxAttempts) places.push(this.take(path));
+        else rmSync(path, { recursive: true, force: true });
+      }
+    } finally {
+      rmSync(fresh, { force: true });
+    }
+    return places.join(', then ') || 'it was gone';
   }
 
   #placeFor(path: string): string {
     const place = join(this.#directory, `${Date.now().toString(36)}-${process.pid}-${this.#count++}`);
     mkdirSync(place, { recursive: true, mode: 0o700 });
     return join(place, basename(path));
+  }
+}
+
+/** A new name in the same directory. */
+function besides(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+}
+
+/** Gives a file its name, unless the name is taken. */
+function isPlaced(fresh: string, path: string): boolean {
+  try {
+    linkSync(fresh, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || lstatOf(path)) return false;
+    // A file system without hard links.
+    renameSync(fresh, path);
+    return true;
   }
 }
 
