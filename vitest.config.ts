@@ -22,8 +22,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     // What is waited for may take long on a busy machine; one second, the default, is not long.
     expect: { poll: { timeout: 20_000 } },
-    // A machine with two cores: more workers only make timeouts likelier.
-    maxWorkers: 2,
+    // Tests wait a lot: three workers keep two cores busy, and more only make timeouts likelier.
+    maxWorkers: 3,
     coverage: { provider: 'v8', include: ['packages/*/src/**'] },
   },
 });

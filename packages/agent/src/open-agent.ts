@@ -267,9 +267,7 @@ export function openContextFiles({ workspace, settings, home, userHome, loaded }
 function withNotification(approver: Approver, hooks: Hooks): Approver {
   return {
     decide(request, signal) {
-      hooks
-        .notification(`AgentLathe needs your permission to use ${request.displayName}`, signal)
-        .catch(() => undefined);
+      hooks.notification(`Lathe needs your permission to use ${request.displayName}`, signal).catch(() => undefined);
       return approver.decide(request, signal);
     },
   };
