@@ -1,9 +1,9 @@
-// Compiles the libraries and bundles the command line. Bundling with splitting is what makes `lathe --version` fast:
-// each command loads only its own chunk.
+// Compiles the libraries and bundles the command line.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { dirname, join } from 'node:path';
+import { rolldown } from 'rolldown';
 import { directImports } from './direct-imports.mjs';
 import { writeManPage } from './man-page.mjs';
 import { writeNotices } from './notices.mjs';
@@ -14,76 +14,105 @@ const { status } = spawnSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: 
 if (status !== 0) process.exit(1);
 
 for (const name of ['core', 'agent', 'fleet']) removeStale(join(root, 'packages', name));
-await bundleCore();
 
-const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
-const outdir = join(root, 'packages/cli/dist');
-for (const stale of ['chunks', 'main.js']) rmSync(join(outdir, stale), { recursive: true, force: true });
-const ownFiles = directImports(join(root, 'packages'));
+const forNode = {
+  cwd: root,
+  platform: 'node',
+  transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  // Not every import of our own could be loaded late, and that is fine.
+  checks: { ineffectiveDynamicImport: false },
+};
+
+/** What every task loads before its first request, with all that these files import. */
+const startFiles = [
+  'cli/src/run.ts',
+  'cli/src/commands/agent.ts',
+  'cli/src/headless/run-headless.ts',
+  'core/dist/lathe/compose-lathe.js',
+  'core/dist/languages/language-servers.js',
+  'agent/dist/models/wire/openai/openai.js',
+].map((file) => join(root, 'packages', file));
+
 /** `import text from './x?raw'` is the text of the file, as in Vite. A script for browsers comes with what it imports. */
 const rawFiles = {
   name: 'raw',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
-      path: join(resolveDir, path.replace(/\?raw$/, '')),
-      namespace: 'raw',
-    }));
-    onLoad({ filter: /./, namespace: 'raw' }, async ({ path }) => ({
-      contents: path.endsWith('.client.js') ? await browserScript(path) : readFileSync(path, 'utf8'),
-      loader: 'text',
-    }));
+  resolveId: { filter: { id: /\?raw$/ }, handler: (id, importer) => join(dirname(importer), id) },
+  load: {
+    filter: { id: /\?raw$/ },
+    async handler(id) {
+      const path = id.replace(/\?raw$/, '');
+      const text = path.endsWith('.client.js') ? await browserScript(path) : readFileSync(path, 'utf8');
+      return { code: `export default ${JSON.stringify(text)};`, moduleType: 'js' };
+    },
   },
 };
 
+/** Code from a compile cache cannot call `import()`: `load-program.ts` gives it a function that does. */
+const startWithoutImports = {
+  name: 'start-without-imports',
+  renderChunk: (code, { fileName }) =>
+    fileName === 'chunks/start.cjs' ? code.replace(/(?<![.\w$])import\(/g, 'importLate(') : null,
+};
+
 async function browserScript(path) {
-  const { outputFiles } = await build({
-    entryPoints: [path],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    minify: true,
-    plugins: [ownFiles],
-    logLevel: 'warning',
-  });
-  return outputFiles[0].text;
+  const script = await rolldown({ input: path, platform: 'browser', plugins: [directImports(join(root, 'packages'))] });
+  const { output } = await script.generate({ format: 'esm', minify: true });
+  return output[0].code;
 }
 
-const { metafile } = await build({
-  absWorkingDir: root,
-  metafile: true,
-  entryPoints: [join(root, 'packages/cli/src/main.ts')],
-  outdir,
-  chunkNames: 'chunks/[name]-[hash]',
-  bundle: true,
-  splitting: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  minify: true,
-  legalComments: 'none',
-  define: {
-    LATHE_VERSION: JSON.stringify(version),
-    'process.env.NODE_ENV': '"production"',
-  },
-  alias: {
-    '@modelcontextprotocol/client/_shims': join(root, 'scripts/no-default-validator.mjs'),
-    // Its main file hides its imports from a bundler.
-    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
-  },
-  // Native parts are found by their own packages at run time.
-  external: ['@vscode/ripgrep', '@lydell/node-pty', '@lathe/fleet'],
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  plugins: [rawFiles, ownFiles],
-  logLevel: 'warning',
-});
-chmodSync(join(outdir, 'main.js'), 0o755);
-writeNotices(metafile, root, join(root, 'packages/cli'), outdir);
-await writeManPage(root, version, join(outdir, 'lathe.1'));
+const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
+await bundleCore();
+await bundleProgram();
 
-/** One file per entry, and what they share: whoever imports the library to define a tool opens a handful of files. */
+/**
+ * `main.js` is small, so that `lathe --version` is fast. The program itself is CommonJS: `chunks/run.cjs` runs the command
+ * line, `chunks/start.cjs` is what every task needs before its first request, and other chunks are loaded on demand. One
+ * large file loads faster than eighty small ones, and as CommonJS it can be loaded with a compile cache.
+ */
+async function bundleProgram() {
+  const outdir = join(root, 'packages/cli/dist');
+  for (const stale of ['chunks', 'main.js']) rmSync(join(outdir, stale), { recursive: true, force: true });
+  const program = await rolldown({
+    ...forNode,
+    input: { run: join(root, 'packages/cli/src/run.ts') },
+    resolve: {
+      alias: {
+        '@modelcontextprotocol/client/_shims': join(root, 'scripts/no-default-validator.mjs'),
+        // Its main file hides its imports from a bundler.
+        'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
+      },
+    },
+    // Native parts are found by their own packages at run time.
+    external: ['@vscode/ripgrep', '@lydell/node-pty', '@lathe/fleet'],
+    plugins: [rawFiles, directImports(join(root, 'packages')), startWithoutImports],
+  });
+  const { output } = await program.write({
+    dir: outdir,
+    format: 'cjs',
+    minify: true,
+    comments: { legal: false },
+    entryFileNames: 'chunks/[name].cjs',
+    chunkFileNames: ({ name }) => (name === 'start' ? 'chunks/start.cjs' : 'chunks/[name]-[hash].cjs'),
+    codeSplitting: { groups: [{ name: 'start', test: (file) => startFiles.includes(file) }] },
+  });
+  const start = output.find(({ fileName }) => fileName === 'chunks/start.cjs');
+  const main = await rolldown({
+    ...forNode,
+    input: join(root, 'packages/cli/src/main.ts'),
+    transform: {
+      define: {
+        LATHE_VERSION: JSON.stringify(version),
+        LATHE_BUILD: JSON.stringify(createHash('sha256').update(start.code).digest('hex')),
+      },
+    },
+  });
+  await main.write({ dir: outdir, format: 'esm', minify: true });
+  chmodSync(join(outdir, 'main.js'), 0o755);
+  writeNotices(filesOf(output), root, join(root, 'packages/cli'), outdir);
+  await writeManPage(root, version, join(outdir, 'lathe.1'));
+}
+
+/** One file per entry, and what they share: a program that imports the library to define a tool opens only a few files. */
 async function bundleCore() {
   const directory = join(root, 'packages/core');
   const { exports, dependencies, optionalDependencies } = JSON.parse(
@@ -93,23 +122,22 @@ async function bundleCore() {
   rmSync(join(directory, 'dist/bundle'), { recursive: true, force: true });
   // The schema library is part of every tool; of two hundred files, it uses one in the bundle.
   const external = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name !== 'typebox');
-  const { metafile: bundled } = await build({
-    absWorkingDir: root,
-    metafile: true,
-    entryPoints: entries.map((types) => join(directory, types.replace('.d.ts', '.js'))),
-    outdir: join(directory, 'dist/bundle'),
-    chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    minifySyntax: true,
-    legalComments: 'none',
-    external: external.flatMap((name) => [name, `${name}/*`]),
-    logLevel: 'warning',
+  const library = await rolldown({
+    ...forNode,
+    input: entries.map((types) => join(directory, types.replace('.d.ts', '.js'))),
+    external: external.flatMap((name) => [name, new RegExp(`^${name}/`)]),
   });
-  writeNotices(bundled, root, directory, join(directory, 'dist/bundle'));
+  const { output } = await library.write({
+    dir: join(directory, 'dist/bundle'),
+    format: 'esm',
+    comments: { legal: false },
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  });
+  writeNotices(filesOf(output), root, directory, join(directory, 'dist/bundle'));
+}
+
+function filesOf(output) {
+  return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }
 
 /** The compiler leaves what it made of a source that is gone, and it would be published. */

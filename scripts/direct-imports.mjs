@@ -16,25 +16,22 @@ const entries = {
   '@lathe/agent/client': 'agent/dist/client/index.js',
 };
 
-/** A plugin for esbuild; `packages` is the folder of our packages, the libraries compiled. */
+/** A plugin for rolldown; `packages` is the folder of our packages, the libraries compiled. */
 export function directImports(packages) {
   const owners = Object.fromEntries(
     Object.entries(entries).map(([entry, file]) => [entry, readOwners(join(packages, file))]),
   );
   return {
     name: 'direct-imports',
-    setup(build) {
-      build.onLoad({ filter: /[\\/](?:cli[\\/]src|agent[\\/]dist)[\\/].*\.(?:tsx?|js)$/ }, ({ path }) => ({
-        loader: path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : 'js',
-        contents: readFileSync(path, 'utf8').replace(
-          /^import \{([^}]*)\} from '(@lathe\/(?:core|agent)[^']*)';/gm,
-          (_, names, entry) =>
-            listed(names)
-              .filter((name) => !name.startsWith('type '))
-              .map((name) => `import { ${name} } from ${JSON.stringify(ownerOf(name, entry, owners))};`)
-              .join(' '),
+    transform: {
+      filter: { id: /[\\/](?:cli[\\/]src|agent[\\/]dist)[\\/].*\.(?:tsx?|js)$/ },
+      handler: (code) =>
+        code.replace(/^import \{([^}]*)\} from '(@lathe\/(?:core|agent)[^']*)';/gm, (_, names, entry) =>
+          listed(names)
+            .filter((name) => !name.startsWith('type '))
+            .map((name) => `import { ${name} } from ${JSON.stringify(ownerOf(name, entry, owners))};`)
+            .join(' '),
         ),
-      }));
     },
   };
 }

@@ -3,16 +3,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes THIRD_PARTY_NOTICES.txt and sbom.cdx.json for the package in `directory`, by the metafile of esbuild.
+ * Writes THIRD_PARTY_NOTICES.txt and sbom.cdx.json for the package in `directory`, of which these files were bundled.
  * Fails for a package without a licence text.
  */
-export function writeNotices(metafile, root, directory, outdir) {
+export function writeNotices(files, root, directory, outdir) {
   const directories = new Set(
-    Object.values(metafile.outputs).flatMap(({ inputs }) =>
-      Object.keys(inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
-    ),
+    files.flatMap((file) => /^(.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file)?.[1] ?? []),
   );
-  const bundled = [...directories].map((each) => describe(join(root, each)));
+  const bundled = [...directories].map(describe);
   bundled.sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const texts = bundled.map(({ text }) => text);
   writeFileSync(

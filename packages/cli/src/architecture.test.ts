@@ -28,6 +28,7 @@ testLayers(
     { name: 'demo' },
     { name: 'commands' },
     { name: 'run' },
+    { name: 'load-program' },
     { name: 'main' },
   ],
   {

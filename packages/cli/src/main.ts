@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Prints --version without loading the rest of the program.
+import { loadProgram } from './load-program.js';
 
 declare const LATHE_VERSION: string;
 
@@ -7,6 +8,5 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
   console.log(LATHE_VERSION);
 } else {
-  const { run } = await import('./run.js');
-  process.exitCode = await run(args, LATHE_VERSION);
+  process.exitCode = await loadProgram().run(args, LATHE_VERSION);
 }
