@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 const main = join(import.meta.dirname, '../packages/cli/dist/main.js');
 let count = 0;
 
-/** A fleet on a queue server of the test: a model, whoever asks, and as many workers as the test starts. */
+/** A fleet on a queue server of the test: a model, a submitter, and as many workers as the test starts. */
 export async function openFleet(
   server: QueueServer,
   script: ServerScript,
@@ -65,6 +65,7 @@ export async function openFleet(
         maxMode: 'default',
         sandbox: 'auto',
         answerWaitMs: 1_000,
+        secrets: [],
         log: (line) => void log.push(line),
         ...options,
       });
@@ -88,7 +89,13 @@ export async function openFleet(
       onTestFinished(() => void child.kill('SIGKILL'));
       return child;
     },
-    /** `lathe fleet …` as whoever asks. */
+    /** Waits until so many workers of this fleet have started. */
+    async workersReady(expected: number): Promise<void> {
+      const isOurs = async (name: string) => ((await board.get('workers', name)) ?? '').includes(`"${team}"`);
+      const here = async () => (await Promise.all((await board.fields('workers')).map(isOurs))).filter(Boolean).length;
+      await expect.poll(here, { timeout: 60_000 }).toBe(expected);
+    },
+    /** `lathe fleet …` as the submitter. */
     lathe: (args: string[], cwd = home): Promise<ProgramResult> =>
       runProgram(['fleet', ...args], { home, cwd, env: { LATHE_FLEET_QUEUE: server.url } }),
     submit: (tasks: TaskLine[], options: Partial<SubmitOptions> = {}) =>

@@ -60,9 +60,13 @@ export async function startPostgres(host = '127.0.0.1'): Promise<QueueServer> {
     directory,
   );
   appendFileSync(join(data, 'pg_hba.conf'), `host all all ${host}/24 trust\n`);
-  return serve(`postgres://lathe@${host}:${port}/postgres`, { host, port, directory }, () =>
+  const url = `postgres://lathe@${host}:${port}/postgres`;
+  const server = await serve(url, { host, port, directory }, () =>
     spawn(program, args, { stdio: 'ignore', cwd: directory, detached: true }),
   );
+  // Its files hold long values compressed.
+  const tables = () => execFileSync(join(programs, 'pg_dump'), [url], { encoding: 'utf8', maxBuffer: 1 << 30 });
+  return { ...server, dump: async () => `${await server.dump()}\n${tables()}` };
 }
 
 async function serve(

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import {
+  appendFileSync,
   closeSync,
   cpSync,
   existsSync,
@@ -24,22 +25,26 @@ import { pick, randomFrom } from '../../../testing/random.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { openQuestions } from './follow.js';
 import { jobKey } from './job/job.js';
-import type { Answer } from './run/questions.js';
+import type { Answer, Question } from './run/questions.js';
 
 const workerCount = 4;
 const lockSeconds = 3;
 const clockLibrary = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+const diskMegabytes = 48;
 const size = { tasks: 500, faults: 300 };
 
 beforeAll(() => buildProgram(), 300_000);
 
-/** Fills the disk of a worker, which is its own: a mount that only it sees. */
+/**
+ * Fills the disk of a worker, which is its own: a mount that only it sees. Never writes more than that disk holds, because
+ * a worker that has just started may not have mounted it yet.
+ */
 function fillDisk({ pid }: ChildProcess, disk: string): () => void {
   const file = `/proc/${pid}/root${join(disk, 'fill')}`;
   try {
     const handle = openSync(file, 'w');
     try {
-      for (;;) writeSync(handle, Buffer.alloc(1 << 20));
+      for (let written = 0; written < diskMegabytes; written++) writeSync(handle, Buffer.alloc(1 << 20));
     } catch {
       // It is full.
     }
@@ -67,10 +72,10 @@ function answerOf({ body }: ServerRequest, effects: string): ServerTurn {
   return { calls: [{ name: 'run_shell_command', args: { command, directory: pathIn(body, '') } }] };
 }
 
-/** What the workers said, for whoever looks into a failure. */
-function keepLog(log: readonly string[]): void {
+/** The faults and the output of the workers, to investigate a failure. */
+function note(text: string): void {
   const file = process.env['LATHE_CHAOS_LOG'];
-  if (file) writeFileSync(file, log.join(''));
+  if (file) appendFileSync(file, `${new Date().toISOString()} ${text}`);
 }
 
 interface Machine {
@@ -110,7 +115,7 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
     const disk = join(scratch, `disk${at}`);
     mkdirSync(join(disk), { recursive: true });
     const home = join(disk, 'home');
-    const prepare = `mount -t tmpfs -o size=48m tmpfs ${disk} && mkdir -p ${home} && cp -r ${join(scratch, 'keys')} ${home}/.lathe && exec "$@"`;
+    const prepare = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs ${disk} && mkdir -p ${home} && cp -r ${join(scratch, 'keys')} ${home}/.lathe && exec "$@"`;
     const prefix = [...(hosts.prefixes[at] ?? []), 'unshare', '-m', 'sh', '-c', prepare, 'sh'];
     const flags = ['--lock', String(lockSeconds), '--jobs', '4', '--max-mode', 'yolo', '--sandbox', 'off'];
     const env = {
@@ -123,10 +128,15 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
       }),
     };
     const child = fleet.workerProcess([...flags, '--directory', join(disk, 'work'), '--answer-wait', '2'], env, prefix);
-    child.stderr?.on('data', (data: Buffer) => log.push(`${at} ${data.toString()}`));
+    child.stderr?.on('data', (data: Buffer) => note(`${at} ${data.toString()}`));
+    // A worker that cannot reach the queue when it starts ends; systemd would start it again.
+    child.once('exit', () => {
+      if (machines[at]?.child === child && !over.signal.aborted) machines[at] = launch(at, clock);
+    });
     return { child, disk, clock };
   };
-  const log: string[] = [];
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
   mkdirSync(join(scratch, 'keys'));
   cpSync(join(fleet.home, '.lathe/fleet'), join(scratch, 'keys/fleet'), { recursive: true });
   const machines = Array.from({ length: workerCount }, (_, at) => {
@@ -134,6 +144,7 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
     writeFileSync(clock, '+0');
     return launch(at, clock);
   });
+  await fleet.workersReady(workerCount);
   const kinds = ['plain', 'plain', 'plain', 'approve', 'refuse'];
   const ids = Array.from({ length: size.tasks }, (_, at) => `${kinds[at % kinds.length]}-${at}`);
   const tasks = ids.map((id) => {
@@ -142,7 +153,6 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
   });
   await fleet.submit(tasks, { questions: 'park', validMs: 7 * 24 * 3600_000 });
 
-  const over = new AbortController();
   const answered = answerQuestions();
   const counts: Record<string, number> = {};
   const healing: Promise<unknown>[] = [];
@@ -151,6 +161,7 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
     const at = Math.floor(random() * workerCount);
     const kind = pick(random, ['kill', 'kill', 'server', 'network', 'disk', 'clock']);
     counts[kind] = (counts[kind] ?? 0) + 1;
+    note(`fault ${fault}: ${kind} of ${at}\n`);
     healing.push(
       inject(kind, at, 500 + random() * 6_000, `${random() < 0.5 ? '-' : '+'}${Math.round(random() * 3_600)}`),
     );
@@ -158,13 +169,8 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
   }
   await Promise.all(healing);
   for (const { clock } of machines) writeFileSync(clock, '+0');
-  let results: Awaited<ReturnType<typeof fleet.results>> = [];
-  try {
-    results = await fleet.results(ids, 20 * 60_000);
-  } finally {
-    over.abort();
-    if (results.length === 0) keepLog(log);
-  }
+  const results = await fleet.results(ids, 20 * 60_000);
+  over.abort();
   await answered;
 
   const effectsOf = (id: string) => {
@@ -177,7 +183,6 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
     if (id.startsWith('refuse')) return done.length > 0;
     return result === 'done' && done.length !== 1;
   });
-  if (wrong.length > 0) keepLog(log);
   expect((await board.fields(`results/${run}`)).sort()).toEqual([...ids].sort());
   expect(readdirSync(effects).every((file) => ids.includes(file))).toBe(true);
   const interrupted = results.filter(({ result }) => result !== 'done' && result !== 'not done').length;
@@ -188,8 +193,8 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
     const machine = machines[at];
     if (!machine) return;
     if (kind === 'kill') {
-      machine.child.kill('SIGKILL');
       machines[at] = launch(at, machine.clock);
+      machine.child.kill('SIGKILL');
     } else if (kind === 'server') {
       await server.kill();
       await pause(ms / 4);
@@ -208,16 +213,19 @@ async function survive(name: string, server: QueueServer, hosts: Hosts): Promise
   /** Answers by the name of the task in the text of the question, as a person would. */
   async function answerQuestions(): Promise<void> {
     while (!over.signal.aborted) {
-      for (const { job, id, digest, number, text, team } of await openQuestions({ board, keys }).catch(() => [])) {
-        if (team !== fleet.team) continue;
-        expect(jobKey({ run, id })).toBe(job);
-        const decision = text.includes('refuse-') ? 'deny' : 'once';
-        const answer: Answer = { job, digest, number, decision };
-        await board.set(`answers/${job}`, digest, JSON.stringify(keys.seal('answer', answer)));
-        const queued = await queue.getJob(job);
-        if ((await queued?.getState()) === 'delayed') await queued?.promote().catch(() => undefined);
-      }
+      // A server that is away is asked again in the next round.
+      for (const question of await openQuestions({ board, keys }).catch(() => []))
+        if (question.team === fleet.team) await answer(question).catch(() => undefined);
       await pause(300);
     }
+  }
+
+  async function answer({ job, id, digest, number, text }: Question): Promise<void> {
+    const isOfJob = jobKey({ run, id }) === job;
+    const decision = !isOfJob || text.includes('refuse-') ? 'deny' : 'once';
+    const given: Answer = { job, digest, number, decision };
+    await board.set(`answers/${job}`, digest, JSON.stringify(keys.seal('answer', given)));
+    const queued = await queue.getJob(job);
+    if ((await queued?.getState()) === 'delayed') await queued?.promote();
   }
 }

@@ -1,6 +1,6 @@
 import { jobKey } from './job/job.js';
 import type { Keys } from './job/keys.js';
-import { failedResult, type JobResult, readResult } from './job/result.js';
+import { type JobResult, newResult, readResult } from './job/result.js';
 import type { Board } from './queue/board.js';
 import type { FleetQueue } from './queue/engine.js';
 import type { Question } from './run/questions.js';
@@ -19,20 +19,19 @@ export interface RunState {
 export async function newResults(
   { board, queue, keys, run }: RunState,
   ids: readonly string[],
-  known: ReadonlySet<string>,
+  known: ReadonlySet<string> = new Set(),
 ): Promise<JobResult[]> {
   const ended = new Set(await board.fields(`results/${run}`));
+  const open = ids.filter((id) => !known.has(id));
   const results: JobResult[] = [];
-  for (const id of ids) {
-    if (known.has(id) || !ended.has(id)) continue;
-    const stored = await board.get(`results/${run}`, id);
-    if (stored !== undefined) results.push(readResult(keys, stored, { run, id }));
-  }
-  const missing = new Map(ids.flatMap((id) => (known.has(id) || ended.has(id) ? [] : [[jobKey({ run, id }), id]])));
+  for (const id of open.filter((each) => ended.has(each)))
+    results.push(readResult(keys, await board.get(`results/${run}`, id), { run, id }));
+  const missing = new Map(open.filter((id) => !ended.has(id)).map((id) => [jobKey({ run, id }), id]));
   if (missing.size === 0) return results;
   for (const job of await queue.getJobs(['failed'])) {
     const id = missing.get(job.id ?? '');
-    if (id !== undefined) results.push(failedResult({ run, id }, job));
+    if (id !== undefined)
+      results.push(newResult({ run, id }, { status: 'error', result: job.failedReason || 'the job failed' }));
   }
   return results;
 }

@@ -52,7 +52,7 @@ test.skipIf(!hasRedis)(
     const cwd = gitRepository({ 'a.txt': 'a\n', 'src/b.txt': 'b\n' });
     const fleet = await openFleet(server, script);
     const started = Array.from({ length: workers }, () => fleet.workerProcess(['--jobs', String(jobs)]));
-    await ready(fleet, workers);
+    await fleet.workersReady(workers);
     const bare = new Queue(`bare-${process.pid}`, { connection: { url: server.url } });
     onTestFinished(() => bare.close());
     const others = Array.from({ length: workers }, () => bareProcess(bare.name, cwd, fleet.model.url));
@@ -104,7 +104,7 @@ test.skipIf(!hasRedis || !isLong)(
       ];
       const fleet = await openFleet(server, slow);
       const started = Array.from({ length: count }, () => fleet.workerProcess(['--jobs', '1']));
-      await ready(fleet, count);
+      await fleet.workersReady(count);
       const before = performance.now();
       await fleet.submit(tasksOf(0, 60));
       while ((await fleet.board.fields(`results/${fleet.run}`)).length !== 60) await pause(20);
@@ -118,12 +118,6 @@ test.skipIf(!hasRedis || !isLong)(
   },
   longest,
 );
-
-async function ready({ board, team }: Awaited<ReturnType<typeof openFleet>>, count: number): Promise<void> {
-  const isOurs = async (name: string) => ((await board.get('workers', name)) ?? '').includes(`"${team}"`);
-  const here = async () => (await Promise.all((await board.fields('workers')).map(isOurs))).filter(Boolean).length;
-  await expect.poll(here, { timeout: 60_000 }).toBe(count);
-}
 
 function bareProcess(name: string, cwd: string, model: string): ChildProcess {
   const env = { PATH: process.env['PATH'] ?? '', HOME: tempDirectory(), ...modelVariables('openai', model) };

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { gitRepository, openFleet, pathIn, resultsIn, write } from '../../../testing/fleet.js';
 import { buildProgram, runProgram } from '../../../testing/lathe-program.js';
+import type { ServerScript } from '../../../testing/model-server.js';
 import { hasPostgres, hasRedis, type QueueServer, startPostgres, startRedis } from '../../../testing/queue-servers.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { jobKey } from './job/job.js';
@@ -56,7 +57,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
       { id: 'runs', prompt: 'p' },
       { id: 'waits', prompt: 'p' },
     ]);
-    await expect.poll(() => fleet.model.requests.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => fleet.model.requests.length, { timeout: 60_000 }).toBe(1);
     const { board, queue, run, team } = fleet;
     const running = jobKey({ run, id: 'runs' });
     const { stdout } = await fleet.lathe(['cancel', '--run', run, '--team', team]);
@@ -70,7 +71,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     expect(log.some((line) => line.includes('started waits'))).toBe(false);
   });
 
-  test.skipIf(!isThere)('a limit holds for the whole team, and urgent tasks go first', async () => {
+  test.skipIf(!isThere)('a limit applies to the whole team, and urgent tasks go first', async () => {
     let most = 0;
     const open = new Set<string>();
     const order: string[] = [];
@@ -123,7 +124,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     ]);
     const first = fleet.workerProcess(['--lock', '2']);
     await fleet.submit([{ id: 'd', prompt: 'two files', mode: 'auto-edit' }]);
-    await expect.poll(() => fleet.model.requests.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => fleet.model.requests.length, { timeout: 60_000 }).toBe(2);
     first.kill('SIGKILL');
     const key = jobKey({ run: fleet.run, id: 'd' });
     const [name = ''] = (await fleet.store.list(`sessions/${key}/`)).sort().slice(-1);
@@ -131,38 +132,84 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     await fleet.store.put(`sessions/${key}/${name}`, Buffer.concat([piece, Buffer.from('{"type":"message"}\n')]));
     const { log } = await fleet.worker({ maxMode: 'auto-edit', lockMs: 2_000, root: join(fleet.home, 'another') });
     const refused = 'd: the transcript of an earlier attempt was changed by somebody else';
-    await expect.poll(() => log, { timeout: 20_000 }).toContain(refused);
+    await expect.poll(() => log, { timeout: 60_000 }).toContain(refused);
     expect(fleet.model.requests.length).toBe(2);
   });
 
-  test.skipIf(!isThere)('keys stay on the workers: none is in the queue, the store or the logs', async () => {
-    const secret = 'sk-test-0123456789abcdef';
-    const fleet = await openFleet(
-      server,
-      [
-        ({ body }) => {
-          if (resultsIn(body) > 0) return { text: `The key is ${secret}.` };
-          const command = `env; echo "$OPENAI_API_KEY"; echo ${secret} > key.txt`;
-          return {
-            calls: [
-              { name: 'run_shell_command', args: { command } },
-              { name: 'write_file', args: { file_path: pathIn(body, 'made.txt'), content: secret } },
-            ],
-          };
-        },
-      ],
-      { place: tempDirectory() },
-    );
-    const { log } = await fleet.worker({ maxMode: 'yolo', answerWaitMs: 300 });
-    await fleet.submit([{ id: 'k', prompt: `use ${secret}`, mode: 'yolo' }], { secrets: [secret] });
-    await fleet.submit([{ id: 'asks', prompt: 'make a file' }], { questions: 'park' });
-    await fleet.question();
-    await expect.poll(() => log.join('\n'), { timeout: 60_000 }).toMatch(/k: .*contain a key|ended k/);
-    expect(log.join('\n')).not.toContain(secret);
-    expect(await server.dump()).toContain(jobKey({ run: fleet.run, id: 'k' }));
-    expect(await server.dump()).not.toContain(secret);
+  test.skipIf(!isThere).each([
+    ['a directory', tempDirectory],
+    ['the server of the queue', () => undefined],
+  ])('keys stay on the workers: none is in the queue, the logs or the store in %s', async (_place, makePlace) => {
+    const planted = {
+      variable: 'sk-test-0123456789abcdef',
+      token: 'planted-token-in-a-variable',
+      setting: 'planted-header-in-the-settings',
+    };
+    const all = Object.values(planted).join(' ');
+    const place = makePlace();
+    const script: ServerScript = [
+      ({ body }) => {
+        if (resultsIn(body) > 0) return { text: `The keys are ${all}.` };
+        const calls = [
+          { name: 'run_shell_command', args: { command: `env; cat ~/.lathe/settings.json; echo ${all}` } },
+        ];
+        const isWriter = textIn(body).includes('write the keys');
+        return { calls: isWriter ? [...calls, ...write(body, 'made.txt', all).calls] : calls };
+      },
+    ];
+    const fleet = await openFleet(server, script, place === undefined ? {} : { place });
+    const { run, keys, team, queue } = fleet;
+    const settings = { model: { headers: { 'x-auth': planted.setting } } };
+    mkdirSync(join(fleet.home, '.lathe'), { recursive: true });
+    writeFileSync(join(fleet.home, '.lathe/settings.json'), JSON.stringify(settings), { mode: 0o600 });
+    const env = {
+      DEPLOY_TOKEN: planted.token,
+      // A remote whose address contains a key on this worker only. The error of git names it.
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: `url.http://127.0.0.1:1/${planted.token}/.insteadOf`,
+      GIT_CONFIG_VALUE_0: 'http://git.test/',
+    };
+    const flags = ['--max-mode', 'yolo', '--answer-wait', '1', '--jobs', '4'];
+    const child = fleet.workerProcess(place === undefined ? flags : [...flags, '--store', place], env);
+    let log = '';
+    child.stderr?.on('data', (data: Buffer) => (log += data.toString()));
+    await fleet.submit([
+      { id: 'prints', prompt: 'print the keys', mode: 'yolo' },
+      { id: 'writes', prompt: 'write the keys', mode: 'yolo' },
+    ]);
+    await fleet.submit([{ id: 'asks', prompt: 'print the keys' }], { questions: 'park' });
+    const base = { remote: 'http://git.test/r.git', commit: 'a'.repeat(40) };
+    const job = { id: 'fetches', run, team, prompt: 'p', questions: 'deny', expires: Date.now() + 600_000, base };
+    await queue.add('task', keys.seal('job', job), { jobId: jobKey(job) });
+    const results = await fleet.results(['prints', 'writes']);
+    expect(results).toMatchObject([
+      { status: 'success', result: expect.stringContaining('The keys are') },
+      { status: 'error', result: 'The changes contain a key of the worker, so they were not sent.' },
+    ]);
+    expect((await fleet.question()).text).toContain('settings.json');
+    await expect.poll(() => log, { timeout: 60_000 }).toContain('fetches: git fetch failed');
+    const stored = place === undefined ? [] : filesIn(place);
+    if (place !== undefined) expect(stored.length).toBeGreaterThan(0);
+    const queued = withDecoded(await server.dump());
+    expect(queued).toContain(jobKey({ run, id: 'prints' }));
+    if (place === undefined) expect(queued).toContain('run_shell_command');
+    for (const key of Object.values(planted))
+      expect([queued, log, ...stored, JSON.stringify(results)].filter((text) => text.includes(key))).toEqual([]);
   });
 });
+
+const filesIn = (directory: string) =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'));
+
+/** The text with what it contains as base64, which is how the server of a queue keeps objects. */
+function withDecoded(text: string): string {
+  const decoded = text
+    .match(/[A-Za-z0-9+/]{40,}={0,2}/g)
+    ?.map((part) => Buffer.from(part, 'base64').toString('latin1'));
+  return [text, ...(decoded ?? [])].join('\n');
+}
 
 test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them', async () => {
   const server = await startRedis();
@@ -234,7 +281,7 @@ test.skipIf(!hasRedis)('the page shows the state to those who have its token, an
   expect((await ended).code).toBe(130);
 });
 
-test('a key that is no fleet key is not trusted, and names are checked', () => {
+test('a key that is not a fleet key is not trusted, and names are checked', () => {
   const keys = Keys.open(tempDirectory());
   expect(() => keys.trust('bob', 'AAAA')).toThrow('this is not a public key of a fleet');
   expect(() => keys.trust('two words', keys.publicKey)).toThrow('is not a name');

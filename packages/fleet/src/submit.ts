@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { TaskLine } from '@lathe/agent';
 import { redact } from '@lathe/core/host';
@@ -51,9 +50,4 @@ export async function submit(tasks: readonly TaskLine[], options: SubmitOptions,
     signal.throwIfAborted();
     await queue.addBulk(await Promise.all(tasks.slice(start, start + batchSize).map(entry)));
   }
-}
-
-/** The same file gives the same run, so that submitting it again adds nothing. */
-export function runNameOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }

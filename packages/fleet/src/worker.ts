@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { redact } from '@lathe/core/host';
+import { newResults } from './follow.js';
 import { checkJob, type Job, jobKey } from './job/job.js';
-import { failedResult, type JobResult, readResult } from './job/result.js';
+import type { JobResult } from './job/result.js';
 import { type Engine, jobOptions, type Queued, queueSignal } from './queue/engine.js';
-import { assertPermitted, type JobHost, runJob } from './run/run-job.js';
+import type { JobHost } from './run/run.js';
+import { assertPermitted, runJob } from './run/run-job.js';
 
 export interface FleetWorkerOptions extends Omit<JobHost, 'name' | 'board'> {
   engine: Engine;
@@ -86,7 +89,7 @@ export class FleetWorker {
       throw await this.#leave(job, queued, { token, error, signal: controller.signal });
     } finally {
       release();
-      this.#running.delete(key);
+      if (this.#running.get(key)?.controller === controller) this.#running.delete(key);
       if (controller.signal.reason === cancelled) await board.remove('cancelled', key);
     }
   }
@@ -97,9 +100,8 @@ export class FleetWorker {
     queued: Queued,
     { token, error, signal }: { token: string; error: unknown; signal: AbortSignal },
   ): Promise<Error> {
-    const message = error instanceof Error ? error.message : String(error);
-    const isSignal = error instanceof Error && /^(?:Waiting|WaitingChildren|Delayed)Error$/.test(error.name);
-    if (isSignal) return error;
+    const message = redact(error instanceof Error ? error.message : String(error), this.#host.secrets);
+    if (error instanceof Error && /^(?:Waiting|WaitingChildren|Delayed)Error$/.test(error.name)) return error;
     if (!signal.aborted) {
       const problems = await this.#host.board.add(`problems/${run}`, queued.id ?? '', 1);
       this.#host.log(`${id}: ${message}`);
@@ -133,13 +135,7 @@ export class FleetWorker {
           const parent = { id: key, queue: queue.qualifiedName };
           await queue.add('task', keys.seal('job', child), { ...options, parent, ignoreDependencyOnFailure: true });
         },
-        async findResult(id) {
-          const name = { run: job.run, id };
-          const stored = await board.get(`results/${job.run}`, id);
-          if (stored !== undefined) return readResult(keys, stored, name);
-          const child = await queue.getJob(jobKey(name));
-          return child?.finishedOn && child.failedReason ? failedResult(name, child) : undefined;
-        },
+        findResults: (ids) => newResults({ board, queue, keys, run: job.run }, ids),
       },
       signal,
     );

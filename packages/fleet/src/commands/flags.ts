@@ -3,10 +3,10 @@ import { FleetUsageError } from './io.js';
 
 /** Errors of it are wrong usage; the command line knows them by their code. */
 export function flagsOf<const T extends NonNullable<ParseArgsConfig['options']>>(
-  args: readonly string[],
+  args: string[],
   options: T,
 ): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
-  return parseArgs({ args: [...args], options, allowPositionals: true });
+  return parseArgs({ args, options, allowPositionals: true });
 }
 
 /** Flags that take a text. */

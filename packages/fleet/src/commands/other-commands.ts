@@ -11,7 +11,7 @@ import { asLine } from './run-command.js';
 const unfinished = ['waiting', 'prioritized', 'active', 'delayed', 'waiting-children'] as const;
 
 /** `lathe fleet cancel --run NAME [ID…]`: at once for tasks that wait, within a second for those that run. */
-export function cancelCommand(args: readonly string[], io: FleetIo): Promise<number> {
+export function cancelCommand(args: string[], io: FleetIo): Promise<number> {
   const { values, positionals } = flagsOf(args, { ...common, ...texts('team', 'run') });
   const run = runOf(values);
   return withFleet(values, io, async ({ engine, keys }) => {
@@ -44,7 +44,7 @@ export function cancelCommand(args: readonly string[], io: FleetIo): Promise<num
 }
 
 /** `lathe fleet answer [DIGEST once|job|deny]`: shows the open questions, or answers one. */
-export function answerCommand(args: readonly string[], io: FleetIo): Promise<number> {
+export function answerCommand(args: string[], io: FleetIo): Promise<number> {
   const { values, positionals } = flagsOf(args, { ...common, ...texts('message') });
   const [digest, word] = positionals;
   return withFleet(values, io, async ({ engine, keys }) => {
@@ -77,13 +77,14 @@ function describe({ digest, id, run, worker, text }: Question): string {
 }
 
 /** `lathe fleet results --run NAME`: the results so far, as JSON lines. */
-export function resultsCommand(args: readonly string[], io: FleetIo): Promise<number> {
+export function resultsCommand(args: string[], io: FleetIo): Promise<number> {
   const { values } = flagsOf(args, { ...common, ...texts('run') });
   const run = runOf(values);
   return withFleet(values, io, async ({ engine, keys, store }) => {
-    for (const id of (await engine.board.fields(`results/${run}`)).sort()) {
-      const stored = await engine.board.get(`results/${run}`, id);
-      if (stored !== undefined) io.out(JSON.stringify(await asLine(readResult(keys, stored, { run, id }), store)));
+    const { board } = engine;
+    for (const id of (await board.fields(`results/${run}`)).sort()) {
+      const result = readResult(keys, await board.get(`results/${run}`, id), { run, id });
+      io.out(JSON.stringify(await asLine(result, store)));
     }
     return 0;
   });

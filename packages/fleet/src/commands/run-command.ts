@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,7 +7,7 @@ import { ResultsFile, readTasks, TaskFileError, type TaskLine, type TaskResult }
 import { getObject, type Store } from '../files/store.js';
 import { newResults, openQuestions, type RunState } from '../follow.js';
 import type { JobResult } from '../job/result.js';
-import { runNameOf, submit } from '../submit.js';
+import { submit } from '../submit.js';
 import { choice, flagsOf, positive, texts } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 import { common, withFleet } from './open-fleet.js';
@@ -15,13 +16,13 @@ const pollMs = 500;
 const dayMs = 24 * 3600_000;
 
 /** `lathe fleet run tasks.jsonl`: submits the tasks and waits for their results. */
-export async function runCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
+export async function runCommand(args: string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const { values, positionals } = flagsOf(args, {
     ...common,
     ...texts('out', 'run', 'team', 'limit', 'priority', 'questions', 'days', 'max-tokens', 'max-cost'),
     flows: { type: 'boolean' },
-    deny: { type: 'string', multiple: true },
-    ask: { type: 'string', multiple: true },
+    deny: { type: 'string', multiple: true, default: [] },
+    ask: { type: 'string', multiple: true, default: [] },
     detach: { type: 'boolean' },
   });
   const [file, extra] = positionals;
@@ -30,13 +31,15 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
   const tasks = await readTasks(path).catch(asUsage);
   if (tasks.length === 0) throw new FleetUsageError('the task file has no tasks');
   const out = values.out === undefined ? undefined : await ResultsFile.open(resolve(io.cwd, values.out)).catch(asUsage);
-  const run = values.run ?? runNameOf(readFileSync(path, 'utf8'));
+  // The same file gives the same run, so that submitting it again adds nothing.
+  const run = values.run ?? createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 12);
   const team = values.team ?? 'default';
   const limit = positive('--limit', values.limit);
   const days = positive('--days', values.days) ?? 7;
   // A result is kept for a month: a job that lives longer could be put there again and run again.
   if (days > 30) throw new FleetUsageError('--days must be at most 30');
-  const { deny = [], ask = [] } = values;
+  const runTokens = positive('--max-tokens', values['max-tokens']);
+  const runCost = positive('--max-cost', values['max-cost']);
   const settings = {
     run,
     team,
@@ -44,8 +47,8 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     questions: choice('--questions', values.questions, ['deny', 'park'] as const) ?? 'park',
     priority: positive('--priority', values.priority) ?? 10,
     validMs: days * dayMs,
-    budgets: budgetsOf(values),
-    rules: { deny, ask },
+    budgets: { ...(runTokens && { runTokens }), ...(runCost && { runCost }) },
+    rules: { deny: values.deny, ask: values.ask },
     ...(values.flows && { flows: true as const }),
   };
   return withFleet(values, io, async ({ engine, keys, store, secrets }) => {
@@ -56,12 +59,6 @@ export async function runCommand(args: readonly string[], io: FleetIo, signal: A
     io.err(`lathe: ${tasks.length} tasks are in the queue as run ${run}`);
     return values.detach ? 0 : wait({ board, queue, keys, run }, tasks, { io, out, store }, signal);
   });
-}
-
-function budgetsOf(values: { 'max-tokens'?: string; 'max-cost'?: string }) {
-  const runTokens = positive('--max-tokens', values['max-tokens']);
-  const runCost = positive('--max-cost', values['max-cost']);
-  return { ...(runTokens && { runTokens }), ...(runCost && { runCost }) };
 }
 
 async function wait(
@@ -94,14 +91,13 @@ async function wait(
     io.progress.end();
   }
   if (!signal.aborted) return failed > 0 ? 1 : 0;
-  io.err('lathe: the tasks go on without this program. The same command shows them again.');
+  io.err('lathe: the tasks continue without this program. The same command shows them again.');
   io.err(`lathe: to end them: lathe fleet cancel --run ${state.run}`);
   return 130;
 }
 
 /** The patch itself stands in the line, as in a batch on one machine. */
-export async function asLine({ patch, ...result }: JobResult, store: Store): Promise<TaskResult> {
-  const line = { ...result, sessionId: result.sessionId ?? '' };
+export async function asLine({ patch, ...line }: JobResult, store: Store): Promise<TaskResult> {
   if (patch === undefined) return line;
   const bytes = await getObject(store, patch);
   return isUtf8(bytes)

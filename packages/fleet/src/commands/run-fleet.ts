@@ -1,35 +1,39 @@
 import { homeDirectories } from '@lathe/core/host';
 import { Keys } from '../job/keys.js';
 import { type FleetIo, FleetUsageError } from './io.js';
+import { answerCommand, cancelCommand, resultsCommand } from './other-commands.js';
+import { runCommand } from './run-command.js';
+import { workerCommand } from './worker-command.js';
 
-type FleetCommand = (args: readonly string[], io: FleetIo, signal: AbortSignal) => Promise<number>;
+type FleetCommand = (args: string[], io: FleetIo, signal: AbortSignal) => Promise<number>;
 
-const commands: Record<string, () => Promise<FleetCommand>> = {
-  worker: async () => (await import('./worker-command.js')).workerCommand,
-  run: async () => (await import('./run-command.js')).runCommand,
-  cancel: async () => (await import('./other-commands.js')).cancelCommand,
-  answer: async () => (await import('./other-commands.js')).answerCommand,
-  results: async () => (await import('./other-commands.js')).resultsCommand,
-  key: async () => keyCommand,
-  trust: async () => trustCommand,
+const commands: Record<string, FleetCommand> = {
+  worker: workerCommand,
+  run: runCommand,
+  cancel: cancelCommand,
+  answer: answerCommand,
+  results: resultsCommand,
+  key: keyCommand,
+  trust: trustCommand,
 };
 
 /** `lathe fleet …`. Returns the exit code; throws `FleetUsageError` for wrong usage. */
 export async function runFleet(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const [name = '', ...rest] = args;
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!load) throw new FleetUsageError(`lathe fleet needs one of: ${Object.keys(commands).join(', ')}`);
-  return (await load())(rest, io, signal);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command)
+    throw new FleetUsageError(`lathe fleet needs one of: ${Object.keys(commands).join(', ')}, status, watch, apply`);
+  return command(rest, io, signal);
 }
 
 /** `lathe fleet key`: prints the public key of this machine. */
-async function keyCommand(_args: readonly string[], io: FleetIo): Promise<number> {
+async function keyCommand(_args: string[], io: FleetIo): Promise<number> {
   io.out(Keys.open(homeDirectories(io).latheHome).publicKey);
   return 0;
 }
 
 /** `lathe fleet trust NAME KEY`: accepts the jobs, answers and results that this key signs. */
-async function trustCommand(args: readonly string[], io: FleetIo): Promise<number> {
+async function trustCommand(args: string[], io: FleetIo): Promise<number> {
   const keys = Keys.open(homeDirectories(io).latheHome);
   const [name, key] = args;
   if (name === undefined) {

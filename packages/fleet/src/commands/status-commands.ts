@@ -21,7 +21,7 @@ export function followStatus(
   show: (status: FleetStatus) => void,
   { isLive, signal }: { isLive: boolean; signal: AbortSignal },
 ): Promise<void> {
-  const { values } = flagsOf(args, { ...common, ...texts('team') });
+  const { values } = flagsOf([...args], { ...common, ...texts('team') });
   return withFleet(values, io, async (fleet) => {
     const startedAt = performance.now();
     let first: number | undefined;

@@ -13,7 +13,7 @@ const secondMs = 1_000;
 const maxWorkers = 100;
 
 /** `lathe fleet worker`: runs jobs until it is interrupted. */
-export async function workerCommand(args: readonly string[], io: FleetIo, signal: AbortSignal): Promise<number> {
+export async function workerCommand(args: string[], io: FleetIo, signal: AbortSignal): Promise<number> {
   const { values } = flagsOf(args, {
     ...common,
     ...texts('jobs', 'max-mode', 'sandbox', 'answer-wait', 'directory', 'lock'),
@@ -34,9 +34,9 @@ export async function workerCommand(args: readonly string[], io: FleetIo, signal
   };
   // Not in ~/.lathe, which no tool may change.
   const place = resolve(io.cwd, values.directory ?? join(io.home, '.local/state/lathe-fleet'));
-  return withFleet(values, io, ({ engine, store, keys, latheHome }) =>
+  return withFleet(values, io, ({ engine, store, keys, latheHome, secrets }) =>
     inOwnDirectory(place, latheHome, signal, async (root) => {
-      const worker = new FleetWorker({ ...settings, engine, store, keys, latheHome, root });
+      const worker = new FleetWorker({ ...settings, engine, store, keys, latheHome, secrets, root });
       await worker.start();
       io.err(
         `lathe: worker ${worker.name} takes jobs of ${teams.join(', ')}. Ctrl+C ends it; others take over its jobs.`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Job, JobBase } from '../job/job.js';
 import { diffFlags, git, gitLine } from './git.js';
@@ -47,100 +47,89 @@ export async function checkOut(options: CheckoutOptions, signal: AbortSignal): P
   const { base, patches = [] } = job;
   const place = join(root, 'jobs', name);
   const top = join(place, 'work');
-  const mirror = base && mirrorOf(root, base);
   await rm(place, { recursive: true, force: true });
   await mkdir(top, { recursive: true, mode: 0o700 });
-  const gitDirectory = base && mirror ? await addWorktree(mirror, base, top, store, signal) : join(place, 'git');
+  const gitDirectory = base ? await addWorktree(root, base, top, store, signal) : join(place, 'git');
+  // The task can write its `.git` and its index, so git gets the place of the real one and an index of our own.
   const index = join(place, 'index');
-  if (mirror !== undefined) await copyFile(join(gitDirectory, 'index'), index);
-  // The task can write its `.git`, so git gets the place of the real one.
-  const run = async (args: readonly string[], own: AbortSignal, more: { file?: string; input?: Uint8Array } = {}) => {
+  if (base) await copyFile(join(gitDirectory, 'index'), index);
+  const run = async (args: readonly string[], own: AbortSignal, input?: Uint8Array) => {
     if (!existsSync(gitDirectory)) await git(['init', '--quiet', '--bare', gitDirectory], { cwd: place, signal: own });
-    const { file, input } = more;
-    const env = file === undefined ? {} : { GIT_INDEX_FILE: file };
     const where = [`--git-dir=${gitDirectory}`, `--work-tree=${top}`];
+    const env = { GIT_INDEX_FILE: index };
     return git([...where, ...args], { cwd: top, signal: own, env, ...(input && { input }) });
   };
-  const tree = async (file: string, own: AbortSignal) => {
-    await run(['add', '--all', '.'], own, { file });
-    return (await run(['write-tree'], own, { file })).toString('utf8').trim();
-  };
-  const apply = async (input: Uint8Array, own: AbortSignal) =>
-    void (await run(['apply', '--binary', '--whitespace=nowarn'], own, { input }));
-  for (const patch of patches) await apply(await getObject(store, patch), signal);
-  const before = patches.length > 0 ? await tree(index, signal) : (base?.commit ?? emptyTree);
+  const apply = async (patch: Uint8Array, own: AbortSignal) =>
+    void (await run(['apply', '--binary', '--whitespace=nowarn'], own, patch));
+  let before = base?.commit ?? emptyTree;
+  if (patches.length > 0) {
+    for (const patch of patches) await apply(await getObject(store, patch), signal);
+    await run(['add', '--all', '.'], signal);
+    before = (await run(['write-tree'], signal)).toString('utf8').trim();
+  }
   const directory = join(top, base?.directory ?? '');
   await mkdir(directory, { recursive: true });
   return {
     directory,
     apply,
     async changes(own) {
-      const nothing = { patch: Buffer.alloc(0), files: [] };
-      if (before === emptyTree && (await readdir(top)).length === 0) return nothing;
-      const copy = join(place, 'index-now');
-      if (existsSync(index)) await copyFile(index, copy);
-      const after = await tree(copy, own);
-      const patch = await run(['diff', ...diffFlags, before, after], own);
-      if (patch.length === 0) return nothing;
-      const names = await run(['diff', '--name-only', '-z', '--no-renames', before, after], own);
-      return { patch, files: names.toString('utf8').split('\0').filter(Boolean) };
+      if (before === emptyTree && (await readdir(top)).length === 0) return { patch: Buffer.alloc(0), files: [] };
+      await run(['add', '--all', '.'], own);
+      // One record and one name for each file, then an empty record, then the patch.
+      const output = await run(['diff', '--cached', '--raw', '-z', '--patch', ...diffFlags, before], own);
+      const end = output.indexOf('\0\0');
+      const records = output.toString('utf8', 0, Math.max(0, end)).split('\0');
+      return {
+        patch: output.subarray(end < 0 ? output.length : end + 2),
+        files: records.filter((_, at) => at % 2 === 1),
+      };
     },
     async remove() {
       await rm(place, { recursive: true, force: true });
-      if (mirror === undefined) return;
-      // Not with the signal of the task: it may have been aborted.
-      const prune = { cwd: mirror, signal: new AbortController().signal };
-      await oneAtATime(mirror, () => git(['worktree', 'prune'], prune)).catch(() => undefined);
+      await rm(gitDirectory, { recursive: true, force: true });
     },
   };
 }
 
 /** The bare copy of a repository on this worker. */
-function mirrorOf(root: string, { remote, commit, bundle, directory = '' }: JobBase): string {
+function mirrorOf(root: string, { remote, commit, pack, directory = '' }: JobBase): string {
   if (!/^[0-9a-f]{40,64}$/.test(commit)) throw new Error(`${JSON.stringify(commit)} is not a commit`);
   if (!directoryShape.test(directory)) throw new Error(`${JSON.stringify(directory)} is outside the repository`);
   if (remote !== undefined && !remoteShape.test(remote))
     throw new Error(`the repository must be an https or ssh address, not ${JSON.stringify(remote)}`);
-  const key = createHash('sha256').update(remote ?? `bundle ${bundle}`);
+  const key = createHash('sha256').update(remote ?? `pack ${pack}`);
   return join(root, 'mirrors', key.digest('hex').slice(0, 32));
 }
 
 /** Returns the directory that git keeps about the worktree. */
-function addWorktree(mirror: string, base: JobBase, top: string, store: Store, signal: AbortSignal): Promise<string> {
+function addWorktree(root: string, base: JobBase, top: string, store: Store, signal: AbortSignal): Promise<string> {
+  const mirror = mirrorOf(root, base);
   return oneAtATime(mirror, async () => {
-    await fillMirror(mirror, base, store, signal);
-    await git(['worktree', 'prune'], { cwd: mirror, signal });
-    await git(['worktree', 'add', '--quiet', '--force', '--detach', top, base.commit], { cwd: mirror, signal });
-    return gitLine(['rev-parse', '--absolute-git-dir'], { cwd: top, signal });
+    const args = ['worktree', 'add', '--quiet', '--force', '--detach', top, base.commit];
+    const add = () => git(args, { cwd: mirror, signal });
+    // Mostly the commit is there already.
+    await add().catch(() => fillMirror(mirror, base, store, signal).then(add));
+    return (await readFile(join(top, '.git'), 'utf8')).replace(/^gitdir: |\n$/g, '');
   });
 }
 
-/** Gets the commit, unless it is there already. */
+/** Gets the commit. */
 async function fillMirror(mirror: string, base: JobBase, store: Store, signal: AbortSignal): Promise<void> {
-  const { remote, commit, bundle } = base;
+  const { remote, commit, pack } = base;
   const options = { cwd: mirror, signal };
   if (!existsSync(join(mirror, 'HEAD'))) {
     await mkdir(mirror, { recursive: true, mode: 0o700 });
     await git(['init', '--quiet', '--bare', '.'], options);
   }
-  const has = () =>
-    gitLine(['cat-file', '-t', commit], options).then(
-      (type) => type === 'commit',
-      () => false,
-    );
-  if (await has()) return;
-  if (bundle !== undefined) {
-    const file = join(mirror, `${bundle}.bundle`);
-    await writeFile(file, await getObject(store, bundle), { mode: 0o600 });
-    try {
-      await git(['bundle', 'unbundle', file], options);
-    } finally {
-      await rm(file, { force: true });
-    }
+  // A worker that died has left its worktrees behind.
+  await git(['worktree', 'prune'], options);
+  if (pack !== undefined) {
+    await git(['index-pack', '--stdin', '--strict'], { ...options, input: await getObject(store, pack) });
   } else if (remote !== undefined) {
     const fetch = (what: string) => git(['fetch', '--quiet', '--no-tags', '--', remote, what], options);
     // Not every server gives out single commits; then all branches are fetched.
     await fetch(commit).catch(() => fetch('+refs/heads/*:refs/heads/*'));
   }
-  if (!(await has())) throw new Error(`the repository has no commit ${commit}; was it pushed?`);
+  const type = await gitLine(['cat-file', '-t', commit], options).catch(() => 'missing');
+  if (type !== 'commit') throw new Error(`the repository has no commit ${commit}; was it pushed?`);
 }

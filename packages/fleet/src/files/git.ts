@@ -21,19 +21,13 @@ const safely = [
   'user.email=lathe@localhost',
 ].flatMap((setting) => ['-c', setting]);
 const ownVariables = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
-const limits = { maxBuffer: 256 << 20, timeout: 10 * 60_000, killSignal: 'SIGKILL' } as const;
+const limits = { maxBuffer: 256 << 20, timeout: 10 * 60_000, killSignal: 'SIGKILL', encoding: 'buffer' } as const;
 /** A patch that `git apply` takes, whatever the settings of a person are. */
 export const diffFlags = ['--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv'];
 
 /** Runs git to its end and returns its stdout. Throws with the last line of its stderr. */
 export function git(args: readonly string[], { cwd, input, env, signal }: GitOptions): Promise<Buffer> {
-  const options = {
-    ...limits,
-    cwd,
-    signal,
-    encoding: 'buffer',
-    env: { ...process.env, ...ownVariables, ...env },
-  } as const;
+  const options = { ...limits, cwd, signal, env: { ...process.env, ...ownVariables, ...env } };
   return new Promise((resolve, reject) => {
     const child = execFile('git', [...safely, ...args], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);

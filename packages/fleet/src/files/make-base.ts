@@ -32,6 +32,9 @@ export async function makeBase(
       GIT_INDEX_FILE: join(scratch, 'index'),
       GIT_OBJECT_DIRECTORY: join(scratch, 'objects'),
       GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
+      // The same files give the same snapshot.
+      GIT_AUTHOR_DATE: snapshotDate,
+      GIT_COMMITTER_DATE: snapshotDate,
     };
     const here = { cwd: root, signal, env };
     await git(['init', '--quiet', '--bare', scratch], { cwd: root, signal });
@@ -43,13 +46,9 @@ export async function makeBase(
       const base = { remote, commit: head, ...inside };
       return { base, ...(patch.length > 0 && { patches: [await putObject(store, patch)] }) };
     }
-    // The same files give the same snapshot.
-    const dates = { GIT_AUTHOR_DATE: snapshotDate, GIT_COMMITTER_DATE: snapshotDate };
-    const commit = await gitLine(['commit-tree', '-m', 'Snapshot', tree], { ...here, env: { ...env, ...dates } });
-    const there = { cwd: scratch, signal, env: { ...env, GIT_DIR: scratch } };
-    await git(['update-ref', 'refs/heads/snapshot', commit], there);
-    const bundle = await git(['bundle', 'create', '--quiet', '-', 'refs/heads/snapshot'], there);
-    return { base: { commit, bundle: await putObject(store, bundle), ...inside } };
+    const commit = await gitLine(['commit-tree', '-m', 'Snapshot', tree], here);
+    const pack = await git(['pack-objects', '--quiet', '--revs', '--stdout'], { ...here, input: Buffer.from(commit) });
+    return { base: { commit, pack: await putObject(store, pack), ...inside } };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

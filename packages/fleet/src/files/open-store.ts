@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Board } from '../queue/board.js';
 import type { Store } from './store.js';
 
@@ -16,6 +16,11 @@ export async function openStore(
   return place.startsWith('s3://') ? (await import('./s3-store.js')).openS3Store(place, env) : directoryStore(place);
 }
 
+/** Group and field. Each object is forgotten by itself, a session as a whole. */
+function placeOf(key: string): [string, string] {
+  return key.startsWith('objects/') ? [`store/${key}`, 'data'] : [`store/${dirname(key)}`, basename(key)];
+}
+
 /** On the server of the queue, so that a small fleet needs nothing else. */
 function boardStore(board: Board): Store {
   return {
@@ -25,15 +30,13 @@ function boardStore(board: Board): Store {
           `${Math.ceil(bytes.length / (1 << 20))} MB are too much for the server of the queue (at most ${maxOnBoard >> 20} MB): ` +
             'use --store with a shared directory or s3://bucket',
         );
-      const slash = key.lastIndexOf('/');
-      await board.set(`store/${key}`, 'data', Buffer.from(bytes).toString('base64'));
-      await board.set(`names/${key.slice(0, slash)}`, key.slice(slash + 1), '1');
+      await board.set(...placeOf(key), Buffer.from(bytes).toString('base64'));
     },
     async get(key) {
-      const text = await board.get(`store/${key}`, 'data');
+      const text = await board.get(...placeOf(key));
       return text === undefined ? undefined : Buffer.from(text, 'base64');
     },
-    list: (prefix) => board.fields(`names/${prefix.replace(/\/$/, '')}`),
+    list: (prefix) => board.fields(`store/${dirname(`${prefix}x`)}`),
   };
 }
 
@@ -44,13 +47,7 @@ function directoryStore(directory: string): Store {
       const path = join(directory, key);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-      const file = await open(temporary, 'wx', 0o600);
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeFile(temporary, bytes, { flag: 'wx', mode: 0o600, flush: true });
       await rename(temporary, path);
     },
     get: (key) => readFile(join(directory, key)).catch(undefinedIfMissing),

@@ -4,22 +4,13 @@ import type { Store } from './store.js';
 /** Keeps objects in a bucket, with the usual variables: `AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT_URL` … */
 export function openS3Store(place: string, env: Readonly<Record<string, string | undefined>>): Store {
   const { hostname: bucket, pathname } = new URL(place);
-  const {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_SESSION_TOKEN: sessionToken,
-  } = env;
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = env;
   if (!accessKeyId || !secretAccessKey)
     throw new Error('the store needs the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`;
-  const client = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken !== undefined && { sessionToken }),
-    region,
-    service: 's3',
-  });
+  const identity = { accessKeyId, secretAccessKey, ...(token && { sessionToken: token }) };
+  const client = new AwsClient({ ...identity, region, service: 's3' });
   const root = `${endpoint.replace(/\/$/, '')}/${bucket}`;
   const folder = pathname.replace(/^\/|\/$/g, '');
   const keyOf = (key: string) => (folder === '' ? key : `${folder}/${key}`);
@@ -40,12 +31,12 @@ export function openS3Store(place: string, env: Readonly<Record<string, string |
     },
     async list(prefix) {
       const names: string[] = [];
-      for (let token: string | undefined = ''; token !== undefined; ) {
+      for (let next: string | undefined = ''; next !== undefined; ) {
         const query = new URLSearchParams({ 'list-type': '2', prefix: keyOf(prefix) });
-        if (token !== '') query.set('continuation-token', token);
+        if (next !== '') query.set('continuation-token', next);
         const text = await (await fetch(`${root}?${query.toString()}`)).text();
         for (const [, key = ''] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) names.push(key.slice(keyOf(prefix).length));
-        [, token] = /<NextContinuationToken>([^<]*)<\/NextContinuationToken>/.exec(text) ?? [];
+        [, next] = /<NextContinuationToken>([^<]*)<\/NextContinuationToken>/.exec(text) ?? [];
       }
       return names;
     },

@@ -11,8 +11,8 @@ const base = Type.Object(
   {
     remote: Type.Optional(Type.String({ maxLength: 2_000 })),
     commit: Type.String({ minLength: 40, maxLength: 64 }),
-    /** The object that holds the commit as a git bundle, when no remote has it. */
-    bundle: Type.Optional(hash),
+    /** The object that holds the commit as a git pack, when no remote has it. */
+    pack: Type.Optional(hash),
     /** Where in the repository to work. */
     directory: Type.Optional(Type.String({ maxLength: 2_000 })),
   },
@@ -21,7 +21,7 @@ const base = Type.Object(
 
 const jobSchema = Type.Object(
   {
-    /** Given by whoever asks; a task with the same id in the same run exists once. */
+    /** Set by the submitter; a task with the same id in the same run exists once. */
     id: shortText,
     run: shortText,
     team: shortText,
@@ -39,7 +39,7 @@ const jobSchema = Type.Object(
         {
           turns: Type.Optional(Type.Number({ minimum: 1 })),
           tokens: Type.Optional(Type.Number({ minimum: 1 })),
-          minutes: Type.Optional(Type.Number({ minimum: 0 })),
+          milliseconds: Type.Optional(Type.Number({ minimum: 0 })),
           /** In cents, of all tasks of the run together. */
           runCost: Type.Optional(Type.Number({ minimum: 0 })),
           /** Of all tasks of the run together. */

@@ -2,15 +2,16 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '@lathe/core/host';
+import { type Static, Type } from 'typebox';
+import { Check } from 'typebox/value';
 
-/** A message in the queue with the signature of who put it there. `kind` keeps one from standing in for another. */
-export interface Sealed {
-  kind: 'job' | 'question' | 'answer' | 'session' | 'result';
-  body: string;
-  /** The public key of the signer. */
-  key: string;
-  signature: string;
-}
+const text = Type.String();
+const sealedSchema = Type.Object({ kind: text, body: text, /** Public, of the signer. */ key: text, signature: text });
+
+/** What a message is, so that none can stand in for another. */
+type Kind = 'job' | 'question' | 'answer' | 'session' | 'result';
+/** A message in the queue with the signature of who put it there. */
+export type Sealed = Static<typeof sealedSchema>;
 
 const nameShape = /^[\w.@-]{1,64}$/;
 
@@ -19,12 +20,12 @@ const nameShape = /^[\w.@-]{1,64}$/;
  * `name key` per line.
  */
 export class Keys {
-  readonly #directory: string;
+  readonly #trustedPath: string;
   readonly #privateKey: KeyObject;
   readonly publicKey: string;
 
   private constructor(directory: string, privateKey: KeyObject) {
-    this.#directory = directory;
+    this.#trustedPath = join(directory, 'trusted');
     this.#privateKey = privateKey;
     this.publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
   }
@@ -34,14 +35,12 @@ export class Keys {
     const directory = join(latheHome, 'fleet');
     const path = join(directory, 'key.pem');
     makeDirectory(directory);
-    if (!existsSync(path)) {
-      const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
-      try {
-        writeFileSync(path, pem, { mode: 0o600, flag: 'wx' });
-      } catch (error) {
-        // Another process was faster; its key counts.
-        if (!existsSync(path)) throw error;
-      }
+    const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+    try {
+      writeFileSync(path, pem, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      // A key that is there already counts, even if another process made it a moment ago.
+      if (!existsSync(path)) throw error;
     }
     return new Keys(directory, createPrivateKey(readFileSync(path)));
   }
@@ -64,15 +63,15 @@ export class Keys {
     return new Map([[this.publicKey, 'this machine'], ...entries]);
   }
 
-  seal(kind: Sealed['kind'], value: unknown): Sealed {
+  seal(kind: Kind, value: unknown): Sealed {
     const body = JSON.stringify(value);
     const signature = sign(null, signedBytes(kind, body), this.#privateKey).toString('base64');
     return { kind, body, key: this.publicKey, signature };
   }
 
   /** The value and who signed it. Throws when nobody that this machine trusts did. */
-  open(kind: Sealed['kind'], sealed: unknown): { value: unknown; by: string } {
-    if (!isSealed(sealed) || sealed.kind !== kind) throw new Error(`this is not a signed ${kind}`);
+  open(kind: Kind, sealed: unknown): { value: unknown; by: string } {
+    if (!Check(sealedSchema, sealed) || sealed.kind !== kind) throw new Error(`this is not a signed ${kind}`);
     const by = this.trusted().get(sealed.key);
     if (by === undefined) throw new Error(`the ${kind} is signed by a key that this machine does not trust`);
     const bytes = signedBytes(kind, sealed.body);
@@ -81,19 +80,15 @@ export class Keys {
     return { value: JSON.parse(sealed.body), by };
   }
 
-  /** As `open`, for stored text; undefined for what nobody trusted has signed. Whoever signed it is trusted with its shape. */
+  /** As `open`, for stored text; undefined if no trusted key signed it. A trusted signer may choose its shape. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape that was signed
-  read<T>(kind: Sealed['kind'], stored: string | undefined): { value: T; by: string } | undefined {
+  read<T>(kind: Kind, stored: string | undefined): { value: T; by: string } | undefined {
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as said above
       return stored === undefined ? undefined : (this.open(kind, JSON.parse(stored)) as { value: T; by: string });
     } catch {
       return undefined;
     }
-  }
-
-  get #trustedPath(): string {
-    return join(this.#directory, 'trusted');
   }
 }
 
@@ -109,9 +104,4 @@ function importPublic(key: string): KeyObject {
     // Falls through to the message below.
   }
   throw new Error('this is not a public key of a fleet; lathe fleet key prints one');
-}
-
-function isSealed(value: unknown): value is Sealed {
-  if (typeof value !== 'object' || value === null) return false;
-  return ['kind', 'body', 'key', 'signature'].every((name) => typeof Reflect.get(value, name) === 'string');
 }

@@ -10,7 +10,7 @@ export type FleetQueue = Pick<
 >;
 export type Queued = QueuedJob<Sealed, string>;
 
-/** Runs one job; the token names the hold on it. Throw `queueSignal` when the job goes on later. */
+/** Runs one job; the token names the hold on it. Throw `queueSignal` when the job continues later. */
 export type Processor = (job: Queued, token: string) => Promise<string>;
 
 export interface WorkerOptions {
@@ -58,7 +58,6 @@ export async function openEngine(url: string, onError: (message: string) => void
   const { board, connection, factory } = isRedis
     ? await openRedis(url)
     : await openPostgres(url, bullmq.createPostgresBackend);
-  const opened: { close(): Promise<void> }[] = [];
   const queues = new Map<string, Queue<Sealed, string>>();
   let reported = '';
   // A server that is away is reported once, not with every attempt to reach it.
@@ -73,7 +72,6 @@ export async function openEngine(url: string, onError: (message: string) => void
       if (known) return known;
       const queue: Queue<Sealed, string> = Reflect.construct(bullmq.Queue, [nameOf(team), { connection }, factory]);
       queue.on('error', report);
-      opened.push(queue);
       queues.set(team, queue);
       return queue;
     },
@@ -88,7 +86,7 @@ export async function openEngine(url: string, onError: (message: string) => void
       return worker;
     },
     async close() {
-      const closed = Promise.allSettled(opened.map((each) => each.close()));
+      const closed = Promise.allSettled([...queues.values()].map((queue) => queue.close()));
       await Promise.race([closed, pause(closeMs, undefined, { ref: false })]);
       await board.close();
     },
@@ -99,14 +97,14 @@ const nameOf = (team: string): string => `lathe-${team}`;
 
 async function openRedis(url: string) {
   const [{ Redis }, { RedisBoard }] = await Promise.all([import('ioredis'), import('./redis-board.js')]);
-  let hasBeenOpen = false;
   let reason: unknown;
-  // A server that was there comes back; one that never was is reported.
-  const retryStrategy = (times: number) => (hasBeenOpen ? Math.min(times * 100, 2_000) : null);
-  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy });
+  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null });
   redis.on('error', (error) => (reason = error));
-  await redis.connect().catch((error: unknown) => unreachable('Redis', reason ?? error));
-  hasBeenOpen = true;
+  // A server that was there comes back; one that never was is reported.
+  await redis.connect().catch((error: unknown) => {
+    redis.disconnect();
+    unreachable('Redis', reason ?? error);
+  });
   // BullMQ makes connections of its own from these options: workers block on theirs.
   return { board: new RedisBoard(redis), connection: { url, maxRetriesPerRequest: null }, factory: undefined };
 }
@@ -124,6 +122,7 @@ async function openPostgres(url: string, factory: typeof import('bullmq').create
 
 /** Addresses of queues may hold passwords, so the message names none. */
 function unreachable(server: string, error: unknown): never {
-  const reason = error instanceof Error ? error.message || String(Reflect.get(error, 'code')) : String(error);
+  const said = error instanceof Error ? error.message || String(Reflect.get(error, 'code')) : String(error);
+  const reason = said.startsWith('NOAUTH') ? 'NOAUTH: add the password, as in redis://:PASSWORD@host:6379' : said;
   throw new Error(`the queue cannot be reached: ${server} says ${JSON.stringify(reason)}`, { cause: error });
 }

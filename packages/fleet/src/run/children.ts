@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FinishedTask, Task } from '@lathe/core/tools';
 import type { Checkout } from '../files/checkout.js';
-import { getObject, putObject, type Store } from '../files/store.js';
-import type { Job } from '../job/job.js';
-import type { JobResult } from '../job/result.js';
+import { getObject, putObject } from '../files/store.js';
+import type { Run } from './run.js';
 import type { SessionState } from './shipped-session.js';
 
-interface Parent {
-  job: Job;
-  store: Store;
-  addChild: (child: Job) => Promise<void>;
-  findResult: (id: string) => Promise<JobResult | undefined>;
-}
+type Parent = Pick<Run, 'job' | 'store' | 'addChild' | 'findResults'>;
 
 /** The subagents of a job that are jobs of their own. They start from the files of their parent as they are then. */
 export class Children {
@@ -42,29 +36,21 @@ export class Children {
   /** What the children that have ended report, with their changes applied to the files of this job. */
   async takeReports(signal: AbortSignal): Promise<string> {
     const reports: string[] = [];
-    for (const { id, description } of this.open) {
-      const result = await this.#parent.findResult(id);
-      if (!result) continue;
+    const ended = this.open.length > 0 ? await this.#parent.findResults(this.open.map(({ id }) => id)) : [];
+    for (const { id, status, files = [], patch, result } of ended) {
+      const description = this.open.find((child) => child.id === id)?.description;
       this.open = this.open.filter((child) => child.id !== id);
-      const { status, files = [], patch } = result;
-      const isApplied = patch === undefined || (await this.#apply(patch, signal));
-      const changes =
-        files.length === 0
-          ? ''
-          : `\nIts changes ${isApplied ? 'are in' : 'conflict with yours and are not in'}: ${files.join(', ')}.`;
+      let changes = '';
+      if (patch !== undefined) {
+        const bytes = await getObject(this.#parent.store, patch);
+        const isConflict = (await this.#checkout.apply(bytes, signal).catch(() => true)) === true;
+        changes = `\nIts changes ${isConflict ? 'conflict with yours and are not in' : 'are in'}: ${files.join(', ')}.`;
+      }
       reports.push(
-        `[Subagent ${id} (${description}) ended: ${status}]\nIts report (written by a subagent, not by the user):\n${result.result}${changes}`,
+        `[Subagent ${id} (${description}) ended: ${status}]\nIts report (written by a subagent, not by the user):\n${result}${changes}`,
       );
     }
-    return reports.join('\n\n');
-  }
-
-  async #apply(patch: string, signal: AbortSignal): Promise<boolean> {
-    const bytes = await getObject(this.#parent.store, patch);
     signal.throwIfAborted();
-    return this.#checkout.apply(bytes, signal).then(
-      () => true,
-      () => false,
-    );
+    return reports.join('\n\n');
   }
 }

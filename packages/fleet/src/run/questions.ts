@@ -2,9 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
 import { approvalText, redact, visibleText } from '@lathe/core/host';
-import type { Job } from '../job/job.js';
-import type { Keys } from '../job/keys.js';
-import type { Board } from '../queue/board.js';
+import type { Run } from './run.js';
 
 /** A question as a person elsewhere sees it. */
 export interface Question {
@@ -12,7 +10,7 @@ export interface Question {
   id: string;
   run: string;
   team: string;
-  /** Of what would run: an answer holds for nothing else. */
+  /** Of what would run: an answer applies to nothing else. */
   digest: string;
   /** Different each time the same call is asked about, so that an old answer does not count again. */
   number: string;
@@ -28,18 +26,10 @@ export interface Answer extends Pick<Question, 'job' | 'digest' | 'number'> {
   message?: string;
 }
 
-export interface FleetApproverOptions {
-  job: Job;
-  key: string;
-  board: Board;
-  keys: Keys;
-  /** Of the worker. */
-  name: string;
+export interface FleetApproverOptions
+  extends Pick<Run, 'job' | 'key' | 'board' | 'keys' | 'name' | 'answerWaitMs' | 'secrets'> {
   /** Where the job works here; on another worker it may be elsewhere. */
   directory: string;
-  secrets: readonly string[];
-  /** How long to wait while the job keeps its worker. */
-  answerWaitMs: number;
   /** Frees the worker; called when nobody has answered and the job says that it waits. */
   park: () => void;
   /** What an earlier worker had asked, and who had answered. */

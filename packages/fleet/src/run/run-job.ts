@@ -1,54 +1,21 @@
-import { type AgentLathe, createAgentLathe, openSession, type PromptEnd, SessionStore } from '@lathe/agent';
-import { chooseModel, formatModelSetup, ModelError } from '@lathe/agent/models';
+import { type AgentLathe, budgetsLeft, createAgentLathe, modelOf, openSession, SessionStore } from '@lathe/agent';
+import { ModelError } from '@lathe/agent/models';
 import type { ApprovalMode } from '@lathe/core';
 import { redact, secretsOf } from '@lathe/core/host';
 import { type Checkout, checkOut } from '../files/checkout.js';
-import type { Store } from '../files/store.js';
 import type { Job } from '../job/job.js';
-import type { Keys } from '../job/keys.js';
 import { type JobResult, newResult } from '../job/result.js';
-import type { Board } from '../queue/board.js';
 import { Children } from './children.js';
 import { FleetApprover } from './questions.js';
+import type { JobHost, Run } from './run.js';
 import { KeyInChanges, loadShippedSession, SessionShipper, type ShippedSession } from './shipped-session.js';
-import { budgetsLeft, follow } from './spending.js';
-
-/** What every job on this worker uses. */
-export interface JobHost {
-  name: string;
-  keys: Keys;
-  board: Board;
-  store: Store;
-  env: Readonly<Record<string, string | undefined>>;
-  home: string;
-  latheHome: string;
-  /** Where mirrors and the directories of tasks are. */
-  root: string;
-  /** The loosest mode that a job may have. */
-  maxMode: ApprovalMode;
-  sandbox: 'required' | 'auto' | 'off';
-  /** How long a job keeps its worker while it waits for an answer. */
-  answerWaitMs: number;
-  log: (message: string) => void;
-}
+import { follow } from './spending.js';
 
 /** `parked` waits for an answer, `waiting` for its children; both have freed their worker. */
 export type JobEnd =
   | { status: 'ended'; result: JobResult }
   | { status: 'parked'; isAnswered: () => Promise<boolean> }
   | { status: 'waiting' };
-
-export interface Run extends JobHost {
-  job: Job;
-  key: string;
-  /** Counts from 1 with every worker that took the job. */
-  attempt: number;
-  /** Throws when another worker has the job now. */
-  assertOwned: () => Promise<void>;
-  /** Puts a job that works for this one into the queue. */
-  addChild: (child: Job) => Promise<void>;
-  findResult: (id: string) => Promise<JobResult | undefined>;
-}
 
 const modes: readonly ApprovalMode[] = ['plan', 'default', 'auto-edit', 'yolo'];
 
@@ -85,21 +52,19 @@ async function work(
   const lathe = await openLathe(run, checkout.directory, children);
   try {
     const secrets = secretsOf(lathe.loaded);
-    const model = await openModel(lathe, signal);
-    if (typeof model === 'string') return end('error', redact(model, secrets));
+    const model = await modelOf(lathe, signal);
     const { directory } = checkout;
     const approver = new FleetApprover({ ...run, directory, secrets, park: () => parked.abort(), earlier: shipped });
     const session = await openSession(lathe, {
       model,
       approver,
-      budgets: budgetsLeft(job, shipped?.spent),
+      ...(await beginning(lathe, job, shipped)),
       takesSnapshots: false,
       // What was sent before a call says that it may have run, so that it never runs again by itself.
       beforeChange: async () => {
         await shipper.ship();
         await run.assertOwned();
       },
-      ...(shipped && (await resume(lathe, shipped))),
     });
     const shipper = new SessionShipper({ ...run, checkout, session, approver, children, secrets, earlier: shipped });
     const reports = await children.takeReports(signal);
@@ -118,12 +83,14 @@ async function work(
       await shipper.ship();
       return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
     }
-    return end(ended.reason === 'done' ? 'success' : 'error', redact(textOf(ended), secrets), {
+    const text = ended.reason === 'done' ? ended.text : (ended.message ?? ended.reason);
+    return end(ended.reason === 'done' ? 'success' : 'error', redact(text, secrets), {
       ...shipper.facts(files),
       ...(approver.answers.length > 0 && { answers: approver.answers }),
     });
   } catch (error) {
-    if (error instanceof KeyInChanges) return end('error', error.message);
+    if (error instanceof KeyInChanges || error instanceof ModelError)
+      return end('error', redact(error.message, secretsOf(lathe.loaded)));
     throw error;
   } finally {
     await lathe.close();
@@ -138,11 +105,11 @@ function endOf({ job, name }: Run) {
   };
 }
 
-const textOf = ({ reason, text, message }: PromptEnd): string => (reason === 'done' ? text : (message ?? reason));
-
-async function resume({ home, workspace }: AgentLathe, { sessionId, transcript }: ShippedSession) {
-  await (await SessionStore.open(home, workspace.root)).adopt(sessionId, transcript);
-  return { resume: { id: sessionId } };
+/** What a session may spend, and where it goes on. */
+async function beginning({ home, workspace }: AgentLathe, { budgets = {} }: Job, shipped: ShippedSession | undefined) {
+  if (!shipped) return { budgets };
+  await (await SessionStore.open(home, workspace.root)).adopt(shipped.sessionId, shipped.transcript);
+  return { budgets: budgetsLeft(budgets, shipped.spent), resume: { id: shipped.sessionId } };
 }
 
 function promptOnReturn(directory: string, { asked }: ShippedSession, reports: string): string {
@@ -151,7 +118,7 @@ function promptOnReturn(directory: string, { asked }: ShippedSession, reports: s
     Object.keys(asked).length > 0
       ? 'A call waited for an approval. Make the same call again if it is still needed; the answer is known then.'
       : 'Calls that were running when it stopped did not run again: look at what is there, then finish the task.';
-  return `The work was interrupted and goes on now. Working directory: ${directory}. ${waited}`;
+  return `The work was interrupted and continues now. Working directory: ${directory}. ${waited}`;
 }
 
 function openLathe(run: Run, cwd: string, children: Children): Promise<AgentLathe> {
@@ -172,14 +139,4 @@ function openLathe(run: Run, cwd: string, children: Children): Promise<AgentLath
       ...(ask.length > 0 && { 'permissions.ask': ask }),
     },
   });
-}
-
-async function openModel({ settings, loaded, home }: AgentLathe, signal: AbortSignal) {
-  try {
-    const choice = await chooseModel({ settings: settings.model, env: loaded.env, home: home.path }, signal);
-    return choice.status === 'chosen' ? choice.model : formatModelSetup(choice.setup);
-  } catch (error) {
-    if (error instanceof ModelError) return error.message;
-    throw error;
-  }
 }

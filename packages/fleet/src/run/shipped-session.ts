@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
-import type { Session, Spending } from '@lathe/agent';
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { addSpending, type Session, type Spending } from '@lathe/agent';
 import type { Checkout } from '../files/checkout.js';
 import { getObject, putObject, type Store } from '../files/store.js';
 import type { Keys } from '../job/keys.js';
-import { addSpending } from './spending.js';
+import type { Run } from './run.js';
 
-/** What goes on with a session, beside its transcript. */
+/** What is sent with a session, beside its transcript. */
 export interface SessionState {
+  sessionId: string;
   /** What the task has changed, as an object. */
   patch?: string;
   /** Jobs that work for this one and whose results it has not seen. */
@@ -19,32 +21,24 @@ export interface SessionState {
   spent: Spending;
 }
 
-/** What another worker needs to go on after the last finished turn. */
+/** What another worker needs to continue after the last finished turn. */
 export interface ShippedSession extends SessionState {
-  sessionId: string;
   transcript: Buffer;
   changes: Buffer | undefined;
 }
 
 interface Header extends SessionState {
-  sessionId: string;
   /** The object's own name: none can stand in for another. */
   name: string;
   offset: number;
   hash: string;
 }
 
-interface ShipperOptions {
-  store: Store;
-  keys: Keys;
-  key: string;
-  attempt: number;
+interface ShipperOptions extends Pick<Run, 'store' | 'keys' | 'key' | 'attempt' | 'secrets'> {
   checkout: Checkout;
   session: Pick<Session, 'id' | 'transcriptPath' | 'agent'>;
   approver: { asked: ReadonlyMap<string, string>; answers: readonly string[] };
   children: { open: SessionState['children'] };
-  /** Must not leave this machine. */
-  secrets: readonly string[];
   earlier: ShippedSession | undefined;
 }
 
@@ -73,7 +67,8 @@ export class SessionShipper {
   }
 
   get #spent(): Spending {
-    return addSpending(this.#options.earlier?.spent, this.#options.session.agent.spending);
+    const { earlier, session } = this.#options;
+    return earlier ? addSpending(earlier.spent, session.agent.spending) : session.agent.spending;
   }
 
   /** Sends what was added since the last time. */
@@ -82,12 +77,12 @@ export class SessionShipper {
     const { answers } = approver;
     const asked = Object.fromEntries(approver.asked);
     const patch = this.#patch === undefined ? {} : { patch: this.#patch };
-    const state: SessionState = { ...patch, children: children.open, asked, answers, spent: this.#spent };
     const added = await readFrom(session.transcriptPath, this.#offset);
-    const sent = JSON.stringify({ ...patch, asked, answers, open: children.open });
+    const state = { ...patch, asked, answers, children: children.open, sessionId: session.id };
+    const sent = JSON.stringify(state);
     if (added.length === 0 && sent === this.#sent) return;
     const name = `${key}/${pad(attempt)}-${pad(this.#number)}`;
-    const header: Header = { ...state, sessionId: session.id, name, offset: this.#offset, hash: hashOf(added) };
+    const header: Header = { ...state, spent: this.#spent, name, offset: this.#offset, hash: hashOf(added) };
     const sealed = Buffer.from(`${JSON.stringify(keys.seal('session', header))}\n`);
     await store.put(`sessions/${name}`, Buffer.concat([sealed, added]));
     this.#sent = sent;
@@ -122,7 +117,7 @@ export async function loadShippedSession(store: Store, keys: Keys, key: string):
     const bytes = await store.get(`sessions/${key}/${name}`);
     const end = bytes?.indexOf(0x0a) ?? -1;
     if (!bytes || end < 0) break;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever signed it is trusted
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its signer is trusted
     const header = keys.open('session', JSON.parse(bytes.toString('utf8', 0, end))).value as Header;
     const piece = bytes.subarray(end + 1);
     if (header.name !== `${key}/${name}` || header.offset !== length || header.hash !== hashOf(piece))
@@ -140,15 +135,7 @@ const pad = (number: number): string => String(number).padStart(8, '0');
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** The whole lines of a file from an offset on. */
-async function readFrom(path: string, offset: number): Promise<Buffer> {
-  const file = await open(path).catch(() => undefined);
-  if (!file) return Buffer.alloc(0);
-  try {
-    const { size } = await file.stat();
-    const bytes = Buffer.alloc(Math.max(0, size - offset));
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, offset);
-    return bytes.subarray(0, bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1);
-  } finally {
-    await file.close();
-  }
+async function readFrom(path: string, start: number): Promise<Buffer> {
+  const added = await buffer(createReadStream(path, { start }));
+  return added.subarray(0, added.lastIndexOf(0x0a) + 1);
 }

@@ -1,4 +1,4 @@
-import { type AgentEvent, addUsage, type Budgets, type PromptEnd, type Spending, spentIn } from '@lathe/agent';
+import { type AgentEvent, type PromptEnd, spentIn } from '@lathe/agent';
 import type { Job } from '../job/job.js';
 import type { Board } from '../queue/board.js';
 
@@ -33,30 +33,3 @@ export async function follow(
   }
   throw new Error('the agent sent no prompt-end event');
 }
-
-/** What all workers that had a job have spent on it. */
-export function addSpending(earlier: Spending | undefined, now: Spending): Spending {
-  if (!earlier) return now;
-  const usage = { ...earlier.usage };
-  addUsage(usage, now.usage);
-  const { cost } = earlier;
-  return {
-    usage,
-    turns: earlier.turns + now.turns,
-    milliseconds: earlier.milliseconds + now.milliseconds,
-    ...(cost !== undefined && now.cost !== undefined && { cost: cost + now.cost }),
-  };
-}
-
-/** What a job may still spend after earlier workers had it. */
-export function budgetsLeft({ budgets = {} }: Job, earlier: Spending | undefined): Budgets {
-  const { turns, tokens, minutes } = budgets;
-  const { inputTokens = 0, outputTokens = 0 } = earlier?.usage ?? {};
-  return {
-    ...(turns !== undefined && { turns: left(turns, earlier?.turns) }),
-    ...(tokens !== undefined && { tokens: left(tokens, inputTokens + outputTokens) }),
-    ...(minutes !== undefined && { milliseconds: left(minutes * 60_000, earlier?.milliseconds) }),
-  };
-}
-
-const left = (limit: number, spent = 0): number => Math.max(0, limit - spent);
