@@ -269,7 +269,7 @@ test('undo restores changes in this directory only', async () => {
 
 test('the demo runs unattended and says that it is scripted', async () => {
   const { code, stdout } = await lathe(['demo', '--yes']);
-  expect(stdout).toMatch(/This is a script, not a model[\s\S]*-.*let i = 1;[\s\S]*# pass 1[\s\S]*## Done/);
+  expect(stdout).toMatch(/This is a script, not a model[\s\S]*-.*let i = 1;[\s\S]*[#ℹ] pass 1[\s\S]*## Done/);
   expect(code).toBe(0);
 });
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { editor, resultMismatch } from '../../../../testing/acp-editor.js';
+import { editor, mismatches } from '../../../../testing/acp-editor.js';
 import { buildProgram, modelVariables } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -44,11 +44,29 @@ const request = (id: number, method: string, params: unknown) => ({ jsonrpc: '2.
 const initialize = request(1, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
 
 test('the check of conformance finds what is wrong', () => {
-  expect(resultMismatch('session/new', {})).toContain('sessionId');
-  expect(resultMismatch('session/prompt', { stopReason: 'tired' })).not.toBeNull();
+  const wrong: [method: string, answer: object][] = [
+    ['session/new', { result: {} }],
+    ['session/prompt', { result: { stopReason: 'tired' } }],
+    ['session/set_config_option', { result: {} }],
+    ['session/close', { error: { message: 'without a code' } }],
+    ['no/such', { result: {} }],
+  ];
+  const asked = wrong.map(([method], id) => JSON.stringify(request(id, method, {})));
+  const answers = wrong.map(([, answer], id) => ({ jsonrpc: '2.0', id, ...answer }));
+  const messages = [
+    ...answers,
+    { jsonrpc: '2.0', id: 99, result: {} },
+    { method: 'session/update', params: {} },
+    { jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'unknown' } } },
+  ];
+  const found = mismatches(
+    messages.map((message) => JSON.stringify(message)),
+    asked,
+  );
+  expect(found).toHaveLength(messages.length);
 });
 
-test('lines that are no messages, or come too early, are answered with an error; the next one is served', async () => {
+test('lines that are not messages, or come too early, are answered with an error; the next one is served', async () => {
   const { child, send, prints, lines } = raw();
   send(request(7, 'session/new', { cwd: '/', mcpServers: [] }));
   for (const line of ['{', '[]', '"x"', 'null', '\u0000', `{"jsonrpc":"2.0","id":8,"method":"no/such"}`])

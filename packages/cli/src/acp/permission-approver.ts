@@ -19,7 +19,7 @@ export function permissionApprover(
     async decide(request, signal) {
       if (isToolQuestion(request) && questions) return askInWords(request, questions, signal);
       // The protocol has no place for a changed text.
-      const options = answerOptions(request, lathe().loaded).filter(({ id }) => id !== 'edit');
+      const options = answerOptions(request).filter(({ id }) => id !== 'edit');
       // Only words can answer it.
       if (options.length === 1) return denyAll.decide(request, signal);
       const { callId: toolCallId, tool: name, description, args } = request;

@@ -57,8 +57,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 int
 const pages: Record<CommandName, string> = {
   batch: `lathe batch <tasks.jsonl> [--jobs N] [--out FILE]
 
-Runs the tasks of a file, some at a time, each in a worktree of its own that is removed afterwards. Your files do not
-change: what a task changed is a patch in its result. Nobody is asked, so what needs approval is denied. Give tasks a mode
+Runs the tasks of a file, some at a time, each in its own worktree, which Lathe removes afterwards. Your files do not
+change: the result of a task has its changes as a patch. Lathe denies calls that need approval. Give tasks a mode
 or --approval-mode. Run the same command again after an interruption: tasks that have a result do not run again.
 
   --jobs N      how many tasks run at once (default: 4)
@@ -106,12 +106,12 @@ Lists the earlier sessions in this directory, newest first: id, time and first p
   lathe view ID                show a session as an HTML page`,
   clean: `lathe clean [kind…] [--dry-run] [--older-than DAYS] [--all] [--yes]
 
-Removes what retention.days and retention.megabytes in the settings no longer keep. Lathe does the same once a day. A
-kind is one of sessions, views, spill (long outputs), journal (undo) and audit; the default is all of them. What a
-running session uses is never removed.
+Removes data that retention.days and retention.megabytes in the settings no longer keep. Lathe does the same once a day.
+A kind is one of sessions, views, spill (long outputs), journal (undo) and audit; the default is all of them. Lathe
+never removes data of a running session.
 
   --dry-run            only show what would be removed
-  --older-than DAYS    remove everything that is older than this, whatever the settings say
+  --older-than DAYS    remove everything that is older than this, even if the settings keep it
   --all                remove everything
   --yes                do not ask. Without it, Lathe asks before it removes more than the settings say.`,
   fleet: `lathe fleet worker --queue URL [--jobs N] [--team NAME]…   run tasks until Ctrl+C
@@ -155,8 +155,8 @@ lathe plugin update [name…] [--yes]   get plugins again, show what changed, an
 lathe plugin remove <name>            remove a plugin and what its servers kept
 
 A source is a folder, an archive (.tgz, .tar.gz, .tar; also its https address), or a git repository: URL, URL#BRANCH, or
-URL#BRANCH:FOLDER for a plugin in a folder of it. Plugins of Agent Plugins 1.0, extensions of Qwen Code and plugins of
-Claude Code are read. Nothing runs at installation. Servers, hooks and tools of a plugin start after you agree to them.
+URL#BRANCH:FOLDER for a plugin in a folder of it. Lathe reads plugins of Agent Plugins 1.0, extensions of Qwen Code and
+plugins of Claude Code. Installing runs nothing. Servers, hooks and tools of a plugin start after you agree to them.
 
   lathe plugin add ./my-plugin
   lathe plugin add https://github.com/example/plugins#main:plugins/review`,
@@ -171,19 +171,19 @@ Offers the built-in tools to another program (an editor, another agent) as an MC
 current directory or --cwd DIR. --tools offers these tools instead, also those of servers, commands and files. With
 --http it listens on 127.0.0.1 instead, on a free port or port N. Every request must carry the token, and requests from
 web pages are rejected. The token is that of --token-file (a private file, written when it is missing), or
-LATHE_SERVE_TOKEN, or a new one that is printed at the start. The usual rules apply: a
-call that needs approval is put to the person through the client. If the client cannot ask, the call is denied unless a
-rule, --allowed-tools or --approval-mode allows it.
+LATHE_SERVE_TOKEN, or a new one that Lathe prints at the start. The usual rules apply: if a call needs approval, Lathe asks
+the person through the client. If the client cannot ask, Lathe denies the call unless a rule, --allowed-tools or
+--approval-mode allows it.
 
 With --agent it offers the agent itself over HTTP on 127.0.0.1: sessions, prompts, events, questions. It prints one line
-with the address and the token. docs/server.md says what programs can do with it.
+with the address and the token. docs/server.md describes the API.
 
   lathe --cwd ~/project --approval-mode auto-edit serve
   lathe serve --agent --port 4096`,
   acp: `lathe acp
 
 The agent for editors that speak the Agent Client Protocol. The editor starts it, talks to it on stdin and stdout, and
-shows its work and its questions. Unsaved text of open files is what the tools see. Flags of lathe such as --model and
+shows its work and its questions. The tools see the unsaved text of open files. Flags of lathe such as --model and
 --approval-mode go before acp and apply to every session of the editor.
 
   { "agent_servers": { "Lathe": { "command": "lathe", "args": ["acp"] } } }      settings.json of Zed`,

@@ -46,7 +46,7 @@ export const command: Command = {
       .finally(() => line.end());
     const { done, total, failed, now } = progress;
     io.err(`${done} of ${total} tasks have a result (${now} now), ${failed} failed: ${visibleText(out)}`);
-    if (done < total) io.err('Run the same command again to go on.');
+    if (done < total) io.err('Run the same command again to continue.');
     return failed > 0 || done < total ? exitCodes.failure : exitCodes.success;
   },
 };

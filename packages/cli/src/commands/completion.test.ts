@@ -37,6 +37,12 @@ describe.each(shells)('$shell', ({ shell, args, setup }) => {
       };
       for (const [typed, expected] of Object.entries(lines))
         expect(await complete(typed, expected)).toContain(expected);
+      for (const [columns, rows] of [
+        [120, 40],
+        [80, 24],
+        [60, 18],
+      ] as const)
+        expect(await complete('lathe mcp remove me', 'remove mem', { columns, rows })).toContain('remove mem');
     },
     60_000,
   );
@@ -61,7 +67,8 @@ async function startShell(shell: string, args: string[], setup: string) {
   };
   child.write(`${setup}; echo "rea""dy"\r`);
   await shows('ready');
-  return async (line: string, expected: string) => {
+  return async (line: string, expected: string, size?: { columns: number; rows: number }) => {
+    if (size) child.resize(size.columns, size.rows);
     output = '';
     child.write(`${line}\t`);
     const shown = await shows(expected);

@@ -57,20 +57,14 @@ async function add(args: readonly string[], context: Context): Promise<number> {
     const records = await plugins.records();
     if (records.some((record) => record.name.toLowerCase() === name.toLowerCase()))
       throw new Error(`there is a plugin ${name} already; use lathe plugin update ${name}, or remove it first`);
-    const done = `Installed ${name}. Remove it with: lathe plugin remove ${name}`;
-    return install({ name, source, files, done }, describe(files, plugins, name), context);
+    return install({ name, source, files, done: 'installed' }, describe(files, plugins, name), context);
   });
 }
 
 async function update(args: readonly string[], context: Context): Promise<number> {
   const { plugins, io, signal } = context;
-  const records = await plugins.records();
-  const chosen = args.length === 0 ? records : records.filter(({ name }) => args.includes(name));
-  const unknown = args.find((name) => !records.some((record) => record.name === name));
-  if (unknown !== undefined)
-    throw new UsageError(`there is no plugin ${JSON.stringify(unknown)}; see lathe plugin list`);
   let code: number = exitCodes.success;
-  for (const { name, hash, source } of chosen) {
+  for (const { name, hash, source } of await recordsOf(args, plugins)) {
     const result = await orFailure(io, `${name} cannot be updated`, async () => {
       const files = await fetchPlugin(source, io.env, signal);
       const now = readPlugin(files, plugins.placeOf(name)).name;
@@ -82,11 +76,20 @@ async function update(args: readonly string[], context: Context): Promise<number
       }
       const changes = await describeUpdate(before, files);
       const shown = [...describe(files, plugins, name), '', ...changes];
-      return install({ name, source, files, done: `Updated ${name}.` }, shown, context);
+      return install({ name, source, files, done: 'updated' }, shown, context);
     });
     if (result !== exitCodes.success) code = result;
   }
   return code;
+}
+
+/** Those of these names, or all of them without a name. */
+async function recordsOf(names: readonly string[], plugins: InstalledPlugins) {
+  const records = await plugins.records();
+  const unknown = names.find((name) => !records.some((record) => record.name === name));
+  if (unknown !== undefined)
+    throw new UsageError(`there is no plugin ${JSON.stringify(unknown)}; see lathe plugin list`);
+  return names.length === 0 ? records : records.filter(({ name }) => names.includes(name));
 }
 
 const describe = (files: PluginFiles, plugins: InstalledPlugins, name: string) =>
@@ -114,11 +117,11 @@ async function install(
   const isAgreed =
     flags.yes || (io.isInteractive && /^y(es)?$/i.test(await askOnTerminal('Install it? [y/N] ', io, signal)));
   if (!isAgreed) {
-    io.err(`lathe: ${name} was not installed. Agree in a terminal, or with --yes.`);
+    io.err(`lathe: ${name} was not ${done}. Agree in a terminal, or with --yes.`);
     return exitCodes.denied;
   }
   await plugins.install(name, files, source);
-  io.out(done);
+  io.out(`${name} is ${done}. Remove it with: lathe plugin remove ${name}`);
   // In the plugin's own folder, which brings no settings of its own, only plugins ask.
   await approveSources(flags, { ...io, cwd: plugins.placeOf(name).root }, signal);
   return exitCodes.success;
@@ -126,11 +129,7 @@ async function install(
 
 async function remove([name, ...extra]: readonly string[], { plugins, io }: Context): Promise<number> {
   if (name === undefined || extra.length > 0) throw new UsageError('plugin remove needs the name of a plugin');
-  const records = await plugins.records();
-  if (!records.some((record) => record.name === name)) {
-    io.err(`lathe: there is no plugin ${JSON.stringify(name)}; see lathe plugin list`);
-    return exitCodes.failure;
-  }
+  await recordsOf([name], plugins);
   await plugins.remove(name);
   io.out(`Removed ${name} and what its servers kept.`);
   return exitCodes.success;

@@ -15,10 +15,10 @@ export interface AnswerOption {
 }
 
 /** Every answer to a question about a call. "Always" is offered only for rules that can be seen in full. */
-export function answerOptions(request: ApprovalRequest, { isTrusted }: { isTrusted: boolean }): AnswerOption[] {
+export function answerOptions(request: ApprovalRequest): AnswerOption[] {
   const { confirmation } = request;
   const offersAlways = grantableRules(request).length > 0;
-  const { yes } = approvalAnswers({ request, offersAlways, isTrusted });
+  const { yes } = approvalAnswers({ request, offersAlways });
   const isEditable = confirmation.type === 'edit' && confirmation.newContent !== undefined;
   return [
     ...yes.map(({ decision, ...rest }) => ({ id: idOf(decision), ...rest, decide: () => decision })),
@@ -28,7 +28,7 @@ export function answerOptions(request: ApprovalRequest, { isTrusted }: { isTrust
 }
 
 function idOf(decision: Decision): string {
-  if (decision.outcome === 'always') return `always:${decision.isExact ? 'exact' : decision.scope}`;
+  if (decision.outcome === 'always') return `always:${decision.isExact ? 'exact:' : ''}${decision.scope}`;
   return decision.outcome === 'once' && decision.choice !== undefined ? `choice:${decision.choice}` : 'yes';
 }
 

@@ -17,12 +17,10 @@ export interface AnswersInput {
   request: Proposal;
   /** Nothing in the question is hidden, so "always" can be offered. */
   offersAlways: boolean;
-  /** The project is trusted, so a rule saved in its settings takes effect. */
-  isTrusted: boolean;
 }
 
 /** All ways to say yes to a question, a plain one first, and the plain no. */
-export function approvalAnswers({ request, offersAlways, isTrusted }: AnswersInput): { yes: Answer[]; no: Answer } {
+export function approvalAnswers({ request, offersAlways }: AnswersInput): { yes: Answer[]; no: Answer } {
   const { choices = [], rules = [] } = request.confirmation;
   const isQuestion = isToolQuestion(request);
   const once: Answer[] =
@@ -32,32 +30,37 @@ export function approvalAnswers({ request, offersAlways, isTrusted }: AnswersInp
         ? []
         : [{ label: 'Yes, once', decision: { outcome: 'once' } }];
   return {
-    yes: [...once, ...(offersAlways && rules.length > 0 ? grantsOf(request, isTrusted) : [])],
+    yes: [...once, ...(offersAlways && rules.length > 0 ? grantsOf(request) : [])],
     no: { label: isQuestion ? 'No answer' : 'No', decision: { outcome: 'deny' } },
   };
 }
 
 /** The answers that save rules. */
-function grantsOf({ confirmation: { rules = [], exactRules = [] } }: Proposal, isTrusted: boolean): Answer[] {
+function grantsOf({ confirmation: { rules = [], exactRules = [] } }: Proposal): Answer[] {
   const grant = (place: string, scope: GrantScope, isForExact?: true): Answer => ({
-    label: `Always ${place}: ${namesOf(isForExact ? exactRules : rules)}`,
+    label: `Always ${place}: ${namesOf(isForExact ? exactRules : rules, scope)}`,
     isLasting: true,
     decision: { outcome: 'always', scope, ...(isForExact && { isExact: true }) },
   });
   return [
     grant('in this session', 'session'),
-    ...(isTrusted ? [grant('in this project', 'project')] : []),
+    grant('in this project', 'project'),
     // What one project needs word for word, others do not.
     ...(rules.some(isExact) ? [] : [grant('for me', 'user')]),
-    ...(exactRules.length > 0 ? [grant('in this session', 'session', true)] : []),
+    ...(exactRules.length > 0
+      ? [grant('in this session', 'session', true), grant('in this project', 'project', true)]
+      : []),
   ];
 }
 
 const isExact = (rule: string) => rule.startsWith('run_shell_command(=');
 
-/** Rules as a person reads them. */
-function namesOf(rules: readonly string[]): string {
-  return rules.map((rule) => (isExact(rule) ? 'this exact command' : visibleText(describeRule(rule)))).join(', ');
+/** Rules as a person reads them. A rule of the person holds in whatever folder they work. */
+function namesOf(rules: readonly string[], scope: GrantScope): string {
+  const names = rules.map((rule) => (isExact(rule) ? 'this exact command' : visibleText(describeRule(rule))));
+  return names
+    .map((name) => (scope === 'user' ? name.replace(/ in this folder$/, ' in any project') : name))
+    .join(', ');
 }
 
 /** How the rules are spelled in the settings; empty if that says no more than the question. */

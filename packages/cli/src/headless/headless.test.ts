@@ -325,7 +325,7 @@ test('a long task is compacted, and every request stays valid', async () => {
   let count = 0;
   const script: ServerScript = [
     ({ body }) => {
-      if (JSON.stringify(body).includes('coding agent goes on')) return { text: 'Goal: read. Next: go on.' };
+      if (JSON.stringify(body).includes('coding agent continues')) return { text: 'Goal: read. Next: continue.' };
       count += 1;
       const args = { absolute_path: join(cwd, 'big.txt'), limit: 250 + count };
       return count <= 12 ? { calls: [{ name: 'read_file', args }] } : { text: 'all read' };

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, runProgram } from '../../../../testing/lathe-program.js';
+import { chunksWith, watchChunks } from '../../../../testing/loaded-chunks.js';
 import { modelServer, type ServerScript } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
@@ -72,26 +73,14 @@ test('cost is reported as far as it is known, and a limit of cost needs a price'
   expect(limited.stderr).toContain('model.prices');
 });
 
-/** Appends the address of every module that the program loads to a file. */
-const watcher = {
-  'watch.mjs': "import { register } from 'node:module'; register('./hooks.mjs', import.meta.url);",
-  'hooks.mjs': `import { appendFileSync } from 'node:fs';
-export const load = (url, context, next) => (appendFileSync(process.env.LOADED, url + ' '), next(url, context));`,
-};
-
 test('prices are loaded after the first answer of a model that has some, the adapter only for packages', async () => {
-  const chunks = join(import.meta.dirname, '../../dist/chunks');
-  const chunkWith = (text: string) =>
-    readdirSync(chunks).filter((name) => readFileSync(join(chunks, name), 'utf8').includes(text));
-  const [prices, adapter] = [chunkWith('pydantic/genai-prices'), chunkWith('; Lathe knows ')];
+  const [prices, adapter] = [chunksWith('pydantic/genai-prices'), chunksWith('; Lathe knows ')];
   expect([prices.length, adapter.length]).toEqual([1, 1]);
-  const place = tempDirectory({ ...watcher, loaded: '' });
-  const loaded = () =>
-    [...prices, ...adapter].filter((name) => readFileSync(join(place, 'loaded'), 'utf8').includes(name));
+  const { env, isLoaded } = watchChunks();
+  const loaded = () => [...prices, ...adapter].filter(isLoaded);
   const atRequest: string[][] = [];
   const server = await modelServer([() => (atRequest.push(loaded()), { text: 'hi' })]);
   const settings = { provider: 'openai', name: 'gpt-5', apiKey: 'k', baseUrl: `${server.url}/v1` };
-  const env = { LOADED: join(place, 'loaded'), NODE_OPTIONS: `--import ${join(place, 'watch.mjs')}` };
   const { stdout } = await runProgram(['-p', 'go', '-o', 'json'], { home: homeWith({ model: settings }), env });
   expect(atRequest).toEqual([[]]);
   expect(loaded()).toEqual(prices);

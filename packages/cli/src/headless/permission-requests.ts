@@ -13,7 +13,6 @@ const destinations = { session: 'session', project: 'projectSettings', user: 'us
 export class PermissionRequests implements Approver {
   /** The program has said that it answers. */
   canAsk = false;
-  isTrusted = false;
   /** How many questions nobody could answer. */
   unanswered = 0;
   /** Ends the work in progress. */
@@ -68,7 +67,7 @@ export class PermissionRequests implements Approver {
   /** The ways to say "always", as they are shown. */
   #grants(request: ApprovalRequest): { decision: Decision; suggestion: object }[] {
     const rules = (request.confirmation.rules ?? []).map(ruleOf);
-    return answerOptions(request, this).flatMap(({ decide, isLasting }) => {
+    return answerOptions(request).flatMap(({ decide, isLasting }) => {
       const decision = decide();
       if (!isLasting || decision.outcome !== 'always') return [];
       const suggestion = { type: 'addRules', rules, behavior: 'allow', destination: destinations[decision.scope] };
@@ -78,7 +77,7 @@ export class PermissionRequests implements Approver {
 
   #decisionOf({ subtype, error, response }: Json, request: ApprovalRequest): Decision {
     const { behavior, message, interrupt, updatedInput, updatedPermissions } = asObject(response);
-    const [yes] = answerOptions(request, this);
+    const [yes] = answerOptions(request);
     if (subtype !== 'success' || behavior !== 'allow' || !yes) {
       if (interrupt === true) this.interrupt();
       const words = [message, error].find((each) => typeof each === 'string' && each !== '');
@@ -86,7 +85,7 @@ export class PermissionRequests implements Approver {
     }
     // Only what was asked about may run.
     if (updatedInput !== undefined && JSON.stringify(updatedInput) !== JSON.stringify(request.args))
-      return { outcome: 'deny', message: 'The answer has other arguments than the call, which is not possible.' };
+      return { outcome: 'deny', message: 'The answer changes the arguments of the call, which is not possible.' };
     // An answer can save the rules that it was shown, and no others.
     const wanted = Array.isArray(updatedPermissions) ? updatedPermissions : [];
     const isWanted = ({ suggestion }: { suggestion: object }) =>

@@ -75,7 +75,7 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const { lathe, output, prompt, typed, jsonAnswer, flags, io } = task;
   const startedAt = performance.now();
   const requests = { count: 0 };
-  const options = { approver: countingApprover(requests), budgets: budgetsOf(flags), ...resumeOf(flags) };
+  const options = { approver: countingApprover(requests), ...resumeOf(flags) };
   const opened = await openChosenSession(lathe, { flags, io, ...options }, signal);
   if (typeof opened === 'string') return emptyOutcome('no-model', opened, startedAt);
   const { session, notes } = opened;
@@ -177,14 +177,6 @@ export function runInfo(
     permissionMode: lathe.policy.mode,
     version: io.version,
     ignoredSettings: ignoredSettings(lathe),
-  };
-}
-
-export function budgetsOf(flags: Flags) {
-  return {
-    ...(flags.maxTurns !== undefined && { turns: flags.maxTurns }),
-    ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
-    ...(flags.maxMinutes !== undefined && { milliseconds: flags.maxMinutes * 60_000 }),
   };
 }
 

@@ -13,7 +13,7 @@ import { JsonOutput } from './json-output.js';
 import type { Denial } from './output.js';
 import { PermissionRequests } from './permission-requests.js';
 import { readMentions } from './read-mentions.js';
-import { budgetsOf, exitCode, followPrompt, runInfo } from './run-headless.js';
+import { exitCode, followPrompt, runInfo } from './run-headless.js';
 import { asObject, type Json, streamMessages, userParts } from './stream-messages.js';
 
 /**
@@ -28,8 +28,7 @@ export async function runStream(words: readonly string[], flags: Flags, io: Io, 
   const permissions = new PermissionRequests((message) => io.out(JSON.stringify(message)));
   const lathe = await openLathe(flags, io, { approver: permissions });
   try {
-    permissions.isTrusted = lathe.loaded.isTrusted;
-    const options = { flags, io, budgets: budgetsOf(flags), ...resumeOf(flags) };
+    const options = { flags, io, ...resumeOf(flags) };
     const opened = await openChosenSession(lathe, options, signal);
     if (typeof opened === 'string') throw new Error(opened);
     for (const note of opened.notes) io.err(`lathe: ${visibleText(note)}`);
@@ -94,7 +93,7 @@ class StreamDriver {
     } catch (error) {
       if (!signal.aborted) io.err(`lathe: ${errorMessage(error)}`);
     }
-    // Work goes on to its end, but nobody is there to be asked.
+    // The work continues to its end, but nobody can answer questions.
     permissions.close();
   }
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { transform } from 'esbuild';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bundleFile } from '../../../../testing/bundle.js';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
 import { modelServer, type ServerScript } from '../../../../testing/model-server.js';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -138,7 +139,7 @@ test('mode and model change in between, with the names of other agents', async (
   expect([existsSync(join(cwd, 'a')), model.requests[0]?.body['model']]).toEqual([true, 'other']);
 });
 
-test('without initialize nobody is asked, and the exit code says so', async () => {
+test('without initialize Lathe denies without a question, and the exit code says so', async () => {
   const { prompt, next, end, seen } = await driven([{ calls: [shell('touch a')] }, { text: 'I may not.' }]);
   prompt('go');
   await next('result');
@@ -156,7 +157,7 @@ test('a program that ends its input with a question open does not hang the turn'
   expect([await ended, existsSync(join(cwd, 'a'))]).toEqual([3, false]);
 });
 
-test('what is no message is named and ignored, and hooks of a program are not dropped in silence', async () => {
+test('a line that is not a message is named and ignored, and hooks of a program are not dropped in silence', async () => {
   const { write, control, prompt, next, end, seen } = await driven([{ text: 'fine' }]);
   for (const line of ['no json', '[1]', '{"type":"user"}', '{"type":"user","message":{"content":[{"type":"x"}]}}', ''])
     write(line);
@@ -195,10 +196,9 @@ test.skipIf(!hasProgram('python3')).each(['drive.py', 'drive.ts'])(
     const model = await modelServer([{ calls: [write, shell('touch b')] }, { text: 'All done.' }]);
     writeFileSync(join(bin, 'lathe'), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
     chmodSync(join(bin, 'lathe'), 0o755);
-    const source = readFileSync(join(docs, 'examples', name), 'utf8');
-    const { code } = name.endsWith('.ts') ? await transform(source, { loader: 'ts', format: 'esm' }) : { code: source };
     const file = join(bin, name.replace('.ts', '.mjs'));
-    writeFileSync(file, code);
+    const source = join(docs, 'examples', name);
+    await (name.endsWith('.ts') ? bundleFile(source, file) : copyFile(source, file));
     const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: bin, ...modelVariables('openai', model.url) };
     const runner = name.endsWith('.ts') ? process.execPath : 'python3';
     const child = spawn(runner, [file, 'write a.txt'], { cwd, env });

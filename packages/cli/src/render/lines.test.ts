@@ -34,7 +34,7 @@ test.each([
   expect(truncateStart(text, width)).toBe(expected);
 });
 
-test('a long detail of a choice goes on below its beginning', () => {
+test('a long detail of a choice continues below its beginning', () => {
   const style = styleFor({ NO_COLOR: '1' });
   const choices = [{ label: 'One', detail: 'a detail that is long' }, { label: 'Second' }];
   const lines = choiceLines(choices, 0, { style, width: 24, rows: 9, isNumbered: true });

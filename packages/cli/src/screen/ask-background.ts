@@ -39,7 +39,7 @@ export async function askBackground(
     output.write(query);
   });
   input.setRawMode(false);
-  // What the person typed meanwhile is for whoever reads next.
+  // Text that the person typed meanwhile goes to the next reader.
   const typed = received.replace(colourReply, '').replace(deviceReply, '');
   if (typed !== '') input.unshift(Buffer.from(typed));
   return themeOf(received);

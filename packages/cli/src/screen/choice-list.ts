@@ -31,7 +31,7 @@ export function choiceLines(
   const { width, rows, style } = layout;
   const labelWidth = Math.max(0, ...choices.map(({ label, detail }) => (detail ? lineWidth(label) : 0))) + 2;
   const whole = choices.map((choice, index) => lineOf(choice, index, index === selected, labelWidth, layout));
-  // A long detail goes on below its beginning.
+  // A long detail continues below its beginning.
   const column = labelWidth + (layout.isNumbered ? 5 : 2);
   const wrapped = whole.flatMap((line, index) => wrapHanging(line, width, choices[index]?.detail ? column : undefined));
   if (wrapped.length <= rows) return wrapped;

@@ -59,7 +59,7 @@ test('SF06 a paste that contains key sequences is one item with its full text', 
 test.each([
   ['at once', ['a\u001b]11;rgb:ffff/ffff/ffff\u001b\\\u001b[?62;22cb']],
   ['in pieces', ['a\u001b]11;rgb:ff', 'ff/ffff/ffff\u001b', '\\\u001b[?62;22cb']],
-])('a late answer of the terminal about itself is no key, also when it arrives %s', (_, data) => {
+])('a late answer of the terminal about itself is not a key, also when it arrives %s', (_, data) => {
   const splitter = new KeySplitter();
   expect(data.flatMap((each) => splitter.split(each)).join('')).toBe('ab');
 });

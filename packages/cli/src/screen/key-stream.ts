@@ -66,7 +66,7 @@ function keysOf(text: string): string[] {
 }
 
 // oxlint-disable no-control-regex -- control characters are what these match
-/** Late answers of a terminal to our questions about its background. They are no keys. */
+/** Late answers of a terminal to our questions about its background. They are not keys. */
 const replies = /\u001b\][^\u0007\u001b]{0,100}(?:\u0007|\u001b\\)|\u001b\[\?[\d;]*c/g;
 const openReply = /\u001b\]\d[^\u0007\u001b]{0,100}\u001b?$/;
 // oxlint-enable no-control-regex

@@ -52,26 +52,33 @@ export function Picker<T>({
     else state.set(next);
   }, onEarlyKey);
 
-  // Beside choices, an answer of one's own is the first line of the list.
+  // Beside choices, the line for free text is the first of the list.
   const hasField = isTyped && (choices.length === 0 || !other);
   const field = fieldLine(typed, choices.length === 0 ? 'Type your answer' : 'Type to search', style);
   const head = [...wrapHanging(style.bold(title), width), ...(hasField ? [field] : [])];
   const isNumbered = choices.length <= maxNumbered && typed === '';
   const layout = { style, width, isNumbered, isScreenReader, rows: Math.max(1, rows - head.length - 1) };
   const lines = list.length === 0 && typed !== '' ? [style.dim('  Nothing matches.')] : [];
-  const keys = style.dim(`${waysToAnswer(choices.length, other !== undefined)}, ${escape}`);
+  const keys = waysToAnswer(choices.length, other !== undefined, escape).find((text) => lineWidth(text) <= width);
   const rest = choices.length === 0 ? [] : choiceLines(list, Math.min(selected, list.length - 1), layout);
   const shown = [...head, ...lines, ...rest];
-  return <Text>{[...shown, ...(lineWidth(keys) <= width ? [keys] : [])].join('\n')}</Text>;
+  return <Text>{[...shown, ...(keys === undefined ? [] : [style.dim(keys)])].join('\n')}</Text>;
 }
 
 function fieldLine(typed: string, hint: string, style: Style): string {
   return `  ${typed}█${typed === '' ? style.dim(hint) : ''}`;
 }
 
-function waysToAnswer(count: number, takesText: boolean): string {
-  if (count === 0) return 'Enter to answer';
-  return `Arrow keys and Enter to choose${takesText ? ', or type an answer' : ''}`;
+/** The longest first. */
+function waysToAnswer(count: number, takesText: boolean, escape: string): string[] {
+  if (count === 0) return [`Enter to answer, ${escape}`];
+  if (!takesText) return [`Arrow keys and Enter to choose, ${escape}`];
+  const typing = ', or type an answer';
+  return [
+    `Arrow keys and Enter to choose${typing}, ${escape}`,
+    `Enter to choose${typing}, ${escape}`,
+    `Enter${typing}`,
+  ];
 }
 
 interface ListState {

@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { editor } from '../../../../testing/acp-editor.js';
 import { agentServer } from '../../../../testing/agent-server.js';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
+import { chunksWith, watchChunks } from '../../../../testing/loaded-chunks.js';
 import { modelServer } from '../../../../testing/model-server.js';
-import { tempDirectory } from '../../../../testing/temp-directory.js';
 
 beforeAll(buildProgram, 300_000);
 
@@ -21,27 +19,11 @@ const doors = {
 
 type Door = keyof typeof doors;
 
-/** Appends the address of every module that the program loads to a file. */
-const watcher = {
-  'watch.mjs': "import { register } from 'node:module'; register('./hooks.mjs', import.meta.url);",
-  'hooks.mjs': `import { appendFileSync } from 'node:fs';
-export const load = (url, context, next) => (appendFileSync(process.env.LOADED, url + ' '), next(url, context));`,
-};
-
 function watched() {
-  const place = tempDirectory({ ...watcher, loaded: '' });
-  const chunks = join(import.meta.dirname, '../../dist/chunks');
-  const names = readdirSync(chunks);
-  const ownerOf = (text: string) => names.filter((name) => readFileSync(join(chunks, name), 'utf8').includes(text));
-  const owners = Object.entries(doors).map(([door, text]) => [door, ownerOf(text)] as const);
+  const { env, isLoaded } = watchChunks();
+  const owners = Object.entries(doors).map(([door, text]) => [door, chunksWith(text)] as const);
   expect(owners.map(([door, files]) => [door, files.length])).toEqual(Object.keys(doors).map((door) => [door, 1]));
-  return {
-    env: { LOADED: join(place, 'loaded'), NODE_OPTIONS: `--import ${join(place, 'watch.mjs')}` },
-    loaded: () => {
-      const all = readFileSync(join(place, 'loaded'), 'utf8');
-      return owners.flatMap(([door, files]) => (files.some((name) => all.includes(name)) ? [door as Door] : []));
-    },
-  };
+  return { env, loaded: () => owners.flatMap(([door, files]) => (files.some(isLoaded) ? [door as Door] : [])) };
 }
 
 test('the agent server loads no other door', async () => {

@@ -17,7 +17,7 @@ const answer: AgentEvent = { type: 'message-add', message: { role: 'model', part
 const output = (callId: string, text: string) =>
   ({ type: 'call-output', callId, display: { type: 'terminal_output', text, totalBytes: text.length } }) as const;
 
-test('pieces of an answer are kept until it is complete, and ids go on growing', () => {
+test('pieces of an answer are kept until it is complete, and ids keep growing', () => {
   const log = new EventLog();
   log.add({ type: 'turn-start', turn: 1 });
   for (let count = 0; count < 3; count++) log.add(delta);
@@ -67,6 +67,16 @@ test('the log is bounded by count and size, and says so to those who missed some
   expect(all(log, 3)[0]).toMatchObject({ id: 16, hasGap: true });
   log.add({ type: 'notice', level: 'info', message: 'm'.repeat(900) });
   expect(all(log).length).toBeLessThan(4);
+});
+
+test('an id that the log never gave is from another log: the reader gets all there is, and learns that it missed something', () => {
+  const log = new EventLog();
+  expect(log.next(500)).toBeUndefined();
+  for (const turn of [1, 2]) log.add({ type: 'turn-start', turn });
+  expect(all(log, 500).map(({ id, hasGap }) => [id, hasGap])).toEqual([
+    [1, true],
+    [2, false],
+  ]);
 });
 
 test('long texts are cut, media and whole files are left out, and an event that is still too large is named only', () => {

@@ -50,11 +50,12 @@ export class EventLog {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The first event after this one. */
+  /** The first event after this one; the first of all if this one is from before the session was opened again. */
   next(after: number): LoggedEvent | undefined {
-    for (let id = Math.max(after, this.#droppedId) + 1; id <= this.#lastId; id++) {
+    const isKnown = after <= this.#lastId;
+    for (let id = Math.max(isKnown ? after : 0, this.#droppedId) + 1; id <= this.#lastId; id++) {
       const json = this.#events.get(id);
-      if (json !== undefined) return { id, json, hasGap: after < this.#droppedId };
+      if (json !== undefined) return { id, json, hasGap: !isKnown || after < this.#droppedId };
     }
     return undefined;
   }

@@ -61,7 +61,6 @@ export class LiveSession {
     const person = new Person(questions, io);
     const lathe = await openLathe(flags, io, { approver: person, asker: person, elicit: person.elicit });
     try {
-      person.isTrusted = lathe.loaded.isTrusted;
       const chosen = { flags, io, isAttended: true as const, ...(resume !== undefined && { resume: { id: resume } }) };
       const found = await openChosenSession(lathe, chosen, signal);
       if (typeof found === 'string') throw new Rejection(503, found);

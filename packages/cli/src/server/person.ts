@@ -17,12 +17,10 @@ const yesNo = [
   { id: 'no', label: 'No' },
 ];
 
-/** Puts the questions of the scheduler, the model and MCP servers to whoever has the session open. */
+/** Puts the questions of the scheduler, the model and MCP servers to the clients that follow the session. */
 export class Person implements Approver, Asker {
   readonly #questions: OpenQuestions;
   readonly #io: Io;
-  /** Set when the settings are known: a rule for the project needs a trusted folder. */
-  isTrusted = false;
 
   constructor(questions: OpenQuestions, io: Io) {
     this.#questions = questions;
@@ -32,7 +30,7 @@ export class Person implements Approver, Asker {
   decide: Approver['decide'] = async (request, signal) => {
     const text = visibleText(approvalText(request));
     if (text.length > maxQuestionChars) return { outcome: 'deny', message: 'The question is too long to show.' };
-    const options = answerOptions(request, this);
+    const options = answerOptions(request);
     const { callId, tool, confirmation, isGuarded } = request;
     const asked = { kind: 'approval' as const, text, options: options.map(shown), callId, tool, confirmation };
     const answer = await this.#questions.ask({ ...asked, ...(isGuarded && { isGuarded }) }, signal);

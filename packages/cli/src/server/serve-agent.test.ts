@@ -74,7 +74,13 @@ test('an answer can grant the rule that was shown, in its scope, and nothing mor
   const first = await asked(client, id);
   const lasting = first.options.filter(({ isLasting }) => isLasting);
   // Nobody trusted the folder, so no rule can be saved in its settings.
-  expect(lasting.map(({ id: option }) => option)).toEqual(['always:session', 'always:user', 'always:exact']);
+  expect(lasting.map(({ id: option }) => option)).toEqual([
+    'always:session',
+    'always:project',
+    'always:user',
+    'always:exact:session',
+    'always:exact:project',
+  ]);
   expect(lasting[0]?.label).toContain('touch …');
   const { lastEventId = 0 } = await client.session(id);
   await client.answer(id, first.id, { option: 'always:session' });
@@ -119,7 +125,7 @@ test('mode, model and effort change while the session is open, and a model that 
   expect(types).not.toContain('question-add');
 });
 
-test('cancel ends the work and its question, and the session goes on', async () => {
+test('cancel ends the work and its question, and the session continues', async () => {
   const { client, cwd } = await agentServer([{ calls: [shell('touch a')] }, { text: 'later' }]);
   const { id } = await client.createSession();
   await client.prompt(id, 'go');
@@ -131,6 +137,33 @@ test('cancel ends the work and its question, and the session goes on', async () 
   await client.prompt(id, 'go on');
   expect((await until(client, id, 'prompt-end', lastEventId)).at(-1)).toMatchObject({ end: { text: 'later' } });
   expect(existsSync(join(cwd, 'a'))).toBe(false);
+});
+
+test('a question is answered in its own session, while it waits, and not by one who was asked something else', async () => {
+  const { client, cwd } = await agentServer([{ calls: [shell('touch a')] }]);
+  const [one, two] = [await client.createSession(), await client.createSession()];
+  for (const { id } of [one, two]) await client.prompt(id, 'go');
+  const [first, second] = [await asked(client, one.id), await asked(client, two.id)];
+  expect(first.id).not.toBe(second.id);
+  await expect(client.answer(one.id, second.id, { option: 'yes' })).rejects.toMatchObject({ status: 409 });
+  await client.cancel(one.id);
+  await client.closeSession(two.id);
+  for (const [{ id }, question] of [[one, first] as const, [two, second] as const])
+    await expect(client.answer(id, question.id, { option: 'yes' })).rejects.toThrow(/no longer waits|not open/);
+  expect(existsSync(join(cwd, 'a'))).toBe(false);
+  // A new question has a new id, also when it asks the same.
+  await client.prompt(one.id, 'again');
+  const again = await asked(client, one.id, ((await client.session(one.id)).lastEventId ?? 0) - 1);
+  expect(again.id).not.toBe(first.id);
+  await expect(client.answer(one.id, first.id, { option: 'yes' })).rejects.toMatchObject({ status: 409 });
+  expect(existsSync(join(cwd, 'a'))).toBe(false);
+});
+
+test('the limits of the command line hold for each session', async () => {
+  const { client } = await agentServer([{ calls: [shell('pwd')] }], { flags: ['--yolo', '--max-turns', '2'] });
+  const { id } = await client.createSession();
+  await client.prompt(id, 'go');
+  expect((await until(client, id, 'prompt-end')).at(-1)).toMatchObject({ end: { reason: 'max-turns', turns: 2 } });
 });
 
 test('an addition reaches the model with its next request', async () => {
@@ -146,7 +179,7 @@ test('an addition reaches the model with its next request', async () => {
   expect(JSON.stringify(model.requests[1]?.body)).toContain('and be quick');
 });
 
-test('several readers get the same events, one that leaves holds up nobody, and one that returns goes on', async () => {
+test('several readers get the same events, one that leaves holds up nobody, and one that returns continues', async () => {
   const { client } = await agentServer([{ calls: [shell('touch a')] }, { text: 'one two three' }]);
   const { id } = await client.createSession();
   const watchers = [until(client, id, 'prompt-end'), until(client, id, 'prompt-end')];

@@ -43,7 +43,7 @@ async function send(
         () => resolve({ status, body: '' }),
       );
     });
-    // Whoever sends too much may be cut off before the answer arrives, or after it.
+    // A client that sends too much may be disconnected before the answer arrives, or after it.
     sent.on('error', () => resolve({ status: 413, body: '' }));
   });
   sent.end(method === 'POST' ? body : undefined);
@@ -154,7 +154,7 @@ test('the page tells nobody the address it is at, and no other page can frame it
   });
 });
 
-test.skipIf(!canSeeProcesses)('hundreds of readers are bounded, and the work goes on', async () => {
+test.skipIf(!canSeeProcesses)('hundreds of readers are bounded, and the work continues', async () => {
   const server = await agentServer([{ text: 'the answer' }]);
   const { client } = server;
   const { id } = await client.createSession();
@@ -203,7 +203,7 @@ test.skipIf(!canSeeProcesses)('readers that do not read hold up nobody and take 
   for await (const event of client.events(id, { signal: AbortSignal.timeout(25_000) }))
     if (event.type === 'prompt-end') break;
   expect(peak(server) - before).toBeLessThan(64 * megabyte);
-  // A reader that goes on after all gets the end.
+  // A reader that continues after all gets the end.
   let received = '';
   for await (const chunk of sockets[0] ?? []) {
     received += chunk;

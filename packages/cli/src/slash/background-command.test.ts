@@ -29,7 +29,7 @@ test.skipIf(!canSeeProcesses)(
     ]);
     const place = { cwd: tempDirectory({}), env: { HOME: tempDirectory(), ...modelVariables('openai', server.url) } };
     const at = terminal(['--approval-mode', 'yolo', 'serve it'], place);
-    await at.shows('goes on running after Lathe has ended');
+    await at.shows('keeps running after Lathe has ended');
     expect(processesWith(`sleep\0${kept}`)).toEqual([]);
     await think();
     at.type('y');

@@ -21,7 +21,7 @@ export async function showMemory({
   const text = [
     ...(lines.length > 0 ? [title, ...lines.map((line) => `  ${line}`)] : ['No context files.']),
     ...notices.filter(({ level }) => level === 'warning').map(({ message }) => message),
-    `Lathe looks for ${names} in ${personalFolders(lathe).join(', in ')}, and from the project root down to the current directory.`,
+    `Lathe looks for ${names} in ${personalFolders(lathe).join(', in ')}, and from the project root down to the current directory. A folder with none of them may have a CLAUDE.md.`,
   ];
   print(text.map((line) => visibleText(`  ${line}`)).join('\n'));
 }

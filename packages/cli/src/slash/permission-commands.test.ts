@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAgentLathe } from '@lathe/agent';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,14 +6,14 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { styleFor } from '../render/style.js';
 import { managePermissions, setMode } from './permission-commands.js';
 
-async function open() {
+async function open({ isTrusted = true } = {}) {
   const settings = '{ "permissions": { "allow": ["run_shell_command(make *)"], "deny": ["read_file(.env)"] } }';
   const [root, home] = [tempDirectory(), tempDirectory({ '.lathe/settings.json': settings })];
   const lathe = await createAgentLathe({
     cwd: root,
     home,
     env: { PATH: process.env['PATH'], HOME: home },
-    isTrusted: true,
+    isTrusted,
     flags: { 'tools.allowed': ['edit(/src/**)'], 'tools.sandbox.mode': 'off' },
   });
   onTestFinished(() => lathe.close());
@@ -61,6 +61,22 @@ test('a rule is removed from the file it is in, and the others keep their number
   const read = (folder: string) => JSON.parse(readFileSync(join(folder, '.lathe/settings.json'), 'utf8'));
   expect(read(home)).toEqual({ permissions: { allow: [], deny: ['read_file(.env)'] } });
   expect(read(root)).toEqual({ permissions: { allow: [] } });
+});
+
+test('a rule for a folder that is not trusted is kept with the person, counts at the next start, and is removed', async () => {
+  const { lathe, root, home, permissions } = await open({ isTrusted: false });
+  await lathe.policy.grant(['run_shell_command(=node x.js)'], 'project');
+  expect(existsSync(join(root, '.lathe'))).toBe(false);
+  expect(await permissions()).toContain(`run_shell_command(=node x.js)  (${home}/.lathe/folder-rules.json)`);
+  const rulesIn = async (cwd: string) => {
+    const other = await createAgentLathe({ cwd, home, env: { HOME: home }, isTrusted: false });
+    onTestFinished(() => other.close());
+    return other.policy.rules().allow;
+  };
+  expect(await rulesIn(root)).toContain('run_shell_command(=node x.js)');
+  expect(await rulesIn(tempDirectory())).not.toContain('run_shell_command(=node x.js)');
+  expect(await permissions('remove 2')).toBe('  Removed: exactly node x.js.');
+  expect(await rulesIn(root)).not.toContain('run_shell_command(=node x.js)');
 });
 
 test('the modes are explained, and auto is another name of auto-edit', async () => {

@@ -1,5 +1,6 @@
 import {
   describeRule,
+  FolderRules,
   type ListedRule,
   projectSettings,
   saveSetting,
@@ -31,6 +32,8 @@ export async function setMode(argument: string, { lathe, print, style }: Permiss
 export async function managePermissions(argument: string, context: PermissionContext): Promise<void> {
   const { lathe, print, style } = context;
   const rules = numbered(lathe.policy);
+  const folder = new FolderRules(lathe.home);
+  const own = await folder.of(lathe.workspace.root);
   const [, wanted = ''] = /^remove\s+(\S+)$/.exec(argument) ?? [];
   if (wanted !== '')
     return removeRule(
@@ -43,7 +46,9 @@ export async function managePermissions(argument: string, context: PermissionCon
   const lines = rules.map((rule) => {
     const { list, text } = rule;
     const number = String(rule.number).padStart(width);
-    const spelling = style.dim(`${oneLine(text)}  (${originOf(rule, lathe)})`);
+    const spelling = style.dim(
+      `${oneLine(text)}  (${own.has(text) ? visibleText(folder.path) : originOf(rule, lathe)})`,
+    );
     return `  ${number}  ${list.padEnd(5)} ${oneLine(describeRule(text))}\n  ${' '.repeat(width + 8)}${spelling}`;
   });
   return print([...lines, style.dim('  /permissions remove NUMBER removes one.')].join('\n'));
@@ -105,6 +110,7 @@ function fileOf(scope: 'project' | 'user', { home, workspace }: Lathe) {
 async function removeRule(rule: ListedRule | undefined, { lathe, print }: PermissionContext): Promise<void> {
   if (rule === undefined) return print('  There is no rule with that number. /permissions lists them.');
   const { list, text } = rule;
+  if (list === 'allow') await new FolderRules(lathe.home).remove(lathe.workspace.root, text);
   const known = new Set([
     ...sourcesOf(rule, lathe),
     ...(rule.scope && rule.scope !== 'session' ? [fileOf(rule.scope, lathe).path] : []),

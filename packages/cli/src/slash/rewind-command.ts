@@ -69,7 +69,7 @@ async function chooseParts(
   );
   const list = [
     { label: 'Both', detail: 'files and conversation', value: 'both' },
-    { label: 'Files', detail: 'the conversation goes on', value: 'files' },
+    { label: 'Files', detail: 'the conversation continues', value: 'files' },
     { label: 'Conversation', detail: 'the files stay as they are', value: 'conversation' },
   ];
   return choose({ title: 'What should go back?', choices: list });
@@ -80,7 +80,7 @@ function describe({ files, left }: RestorePlan): string[] {
     const counts = lines ? ` (+${lines.added} -${lines.removed})` : '';
     return `${action.padEnd(6)} ${path}${counts}${guarded === undefined ? '' : `  ! ${guarded}`}`;
   });
-  const title = files.length === 0 ? 'No files would change.' : `${files.length} files would change:`;
+  const title = files.length === 0 ? 'No files would change.' : `${countOf(files.length)} would change:`;
   return [title, ...atMost(changes), ...leftLines(left)];
 }
 
@@ -109,10 +109,12 @@ async function goBack(
   const left = outcomes.filter((each): each is Extract<RestoreOutcome, { status: 'left' }> => each.status === 'left');
   const lines = [
     ...(what.conversation ? [`The conversation is as it was before ${moment(point)}`] : []),
-    ...(what.files ? [`${outcomes.length - left.length} files were restored.`, ...leftLines(left)] : []),
+    ...(what.files ? [`Restored: ${countOf(outcomes.length - left.length)}.`, ...leftLines(left)] : []),
     '/rewind redo takes this back.',
   ];
   print(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
   // Most people go back to say it differently.
   if (what.conversation && point.type !== 'rewind') draft(point.text);
 }
+
+const countOf = (files: number) => (files === 1 ? '1 file' : `${files} files`);

@@ -60,7 +60,7 @@ export const slashCommands: readonly SlashCommand[] = [
     summary: 'show the conversation, the workspace and its trust',
     run: (_, context) => showContext(context),
   },
-  { name: 'sessions', summary: 'choose an earlier session and go on with it', run: resumeSession },
+  { name: 'sessions', summary: 'choose an earlier session and continue with it', run: resumeSession },
   {
     name: 'compact',
     summary: 'replace the conversation with a summary',

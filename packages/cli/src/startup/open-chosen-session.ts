@@ -11,7 +11,7 @@ export interface ChosenSession {
   notes: string[];
 }
 
-export interface ChosenOptions extends Omit<OpenSessionOptions, 'model' | 'sideModel'> {
+export interface ChosenOptions extends Omit<OpenSessionOptions, 'model' | 'sideModel' | 'budgets'> {
   flags: Flags;
   io: Io;
   /** Somebody can answer questions once the session is open. */
@@ -30,6 +30,15 @@ export async function openChosenSession(
   // With somebody there, tools are looked for at the first prompt, when questions about them can be answered.
   if (!isAttended) await prepareTools(lathe, io, signal);
   const sideModel = await openSideModel(lathe, recording, signal);
-  const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...options });
+  const budgets = budgetsOf(flags);
+  const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), budgets, ...options });
   return { session, notes: [...trustNotes(lathe), ...session.notes] };
+}
+
+function budgetsOf(flags: Flags) {
+  return {
+    ...(flags.maxTurns !== undefined && { turns: flags.maxTurns }),
+    ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
+    ...(flags.maxMinutes !== undefined && { milliseconds: flags.maxMinutes * 60_000 }),
+  };
 }

@@ -26,22 +26,18 @@ export async function inWorktree(
   let code: number | undefined;
   try {
     code = await work({ ...io, cwd: worktree.cwd, worktree: worktree.origin });
-  } finally {
-    if (code === undefined || signal.aborted) await leave(worktree, io);
-  }
-  try {
     return signal.aborted ? code : await settle(code, worktree, flags, io);
   } finally {
+    if (code === undefined || signal.aborted) await leave(worktree, io);
     await worktree.release();
   }
 }
 
-/** After an error or an interruption nobody is asked: it stays if there is anything in it. */
+/** After an error or an interruption Lathe does not ask: the worktree stays if it has changes. */
 async function leave(worktree: Worktree, io: Io): Promise<void> {
   const changes = await worktree.changes(new AbortController().signal).catch(() => undefined);
-  if (changes && isEmpty(changes)) return worktree.remove();
-  await worktree.release();
-  io.err(keptMessage(worktree));
+  if (changes && isEmpty(changes)) await worktree.remove();
+  else io.err(keptMessage(worktree));
 }
 
 type Changes = Pick<Awaited<ReturnType<Worktree['changes']>>, 'files' | 'leftOut'>;
@@ -59,7 +55,7 @@ async function open(wanted: string, { flags, io }: Place, signal: AbortSignal): 
     const name = wanted === '' ? {} : { name: wanted };
     const kept = await keptWorktrees(place);
     if (wanted === '' && kept.length > 0)
-      io.err(visibleText(`lathe: kept worktrees with changes: ${kept.join(', ')} (go on with --worktree NAME)`));
+      io.err(visibleText(`lathe: kept worktrees with changes: ${kept.join(', ')} (continue with --worktree NAME)`));
     return await openWorktree(place, { kind: 'session', ...name, from: flags.fromCommit ? 'commit' : 'now' }, signal);
   } finally {
     await lathe.close();
@@ -119,5 +115,5 @@ async function apply(code: number, worktree: Worktree, flags: Flags, io: Io): Pr
 }
 
 function keptMessage({ name }: Worktree): string {
-  return `lathe: the worktree is kept; go on with: lathe --worktree ${name}`;
+  return `lathe: the worktree is kept; continue with: lathe --worktree ${name}`;
 }

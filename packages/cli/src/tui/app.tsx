@@ -75,7 +75,6 @@ export function App(props: AppProps) {
         {question ? (
           <Question
             question={question}
-            isTrusted={lathe.loaded.isTrusted}
             pendingCount={queue.length}
             context={context}
             rows={rows - 2}
@@ -134,7 +133,6 @@ function useStart(
 
 interface QuestionProps {
   question: PendingQuestion;
-  isTrusted: boolean;
   pendingCount: number;
   context: ViewContext;
   rows: number;
@@ -148,7 +146,7 @@ function isOwn(question: PendingQuestion): boolean {
 }
 
 /** Each question gets its own view through `key`, so that no state passes to the next one. */
-function Question({ question, isTrusted, pendingCount, context, rows, editText, onEarlyKey }: QuestionProps) {
+function Question({ question, pendingCount, context, rows, editText, onEarlyKey }: QuestionProps) {
   if (question.type === 'list')
     return (
       <ListView
@@ -166,7 +164,6 @@ function Question({ question, isTrusted, pendingCount, context, rows, editText, 
       key={question.id}
       request={question.request}
       canExplain={question.type === 'approval'}
-      isTrusted={isTrusted}
       pendingCount={pendingCount}
       context={context}
       rows={rows}

@@ -80,7 +80,7 @@ test('a session in a worktree asks at its end, and keeps, applies or discards', 
   first.type('/quit\r');
   await first.shows('[a]pply to');
   first.type('\r');
-  await first.shows('go on with: lathe --worktree try');
+  await first.shows('continue with: lathe --worktree try');
   expect(await first.exited()).toBe(0);
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
   expect(worktrees()).toHaveLength(1);
@@ -104,7 +104,7 @@ test('without a person, changes are applied if the mode allows it, else kept', a
   const env = modelVariables('openai', server.url);
   const rule = ['--allowed-tools', 'run_shell_command'];
   const kept = await runProgram(['-p', 'write it', '--worktree', 'k', ...rule], { cwd, home, env });
-  expect(kept.stderr).toContain('go on with: lathe --worktree k');
+  expect(kept.stderr).toContain('continue with: lathe --worktree k');
   expect(kept.code).toBe(3);
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
   const done = await runProgram(['-p', 'write it', '--worktree', '--yolo'], { cwd, home, env });
@@ -139,6 +139,6 @@ test('a program that sends prompts as JSON works in the worktree too', async () 
     env: modelVariables('openai', server.url),
     input: '{"type":"user","message":{"role":"user","content":"write it"}}\n',
   });
-  expect(stderr).toContain('go on with: lathe --worktree k');
+  expect(stderr).toContain('continue with: lathe --worktree k');
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
 }, 120_000);

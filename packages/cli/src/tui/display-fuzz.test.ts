@@ -202,7 +202,6 @@ function questionOf(text: string, index: number, context: ViewContext): string[]
     request,
     answer: () => undefined,
     offersAlways: true,
-    isTrusted: true,
     explain: () => undefined,
   });
   return [...title, ...body, ...warnings, ...options.map(({ label }) => label)];

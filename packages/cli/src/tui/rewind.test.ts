@@ -29,7 +29,7 @@ test('Esc twice lists the prompts, one shows a preview, and the way leads back a
   expect(text()).toContain('remove c.txt (+0 -1)');
   expect(text()).toContain('b.txt: changed by somebody else since');
   type('1');
-  await shows('2 files were restored.');
+  await shows('Restored: 2 files.');
   expect(['a.txt', 'b.txt'].map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(['one\n', 'by a person\n']);
   // The prompt is there again, to be changed.
   await expect.poll(visible).toContain('❯ change the files█');

@@ -61,10 +61,13 @@ test('a call moves to the scrollback when it ends, and its text is sanitized', (
     llmContent: 'x',
     returnDisplay: 'all',
     response: {},
-    description: 'a.txt',
+    description: 'a\u001b[2J.txt',
     startedAt: 10,
     durationMs: 7,
   } as const;
+  // Also if it was denied before it started.
+  const [denied] = nextScreen(play(), { type: 'agent', event: { type: 'call-end', outcome }, now: 20 }).items;
+  expect(denied).toMatchObject({ call: { description: 'a\\x1b[2J.txt' } });
   const done = nextScreen(running, { type: 'agent', event: { type: 'call-end', outcome }, now: 20 });
   expect(done.calls).toEqual([]);
   expect(done.items).toEqual([

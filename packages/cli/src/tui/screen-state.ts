@@ -177,7 +177,7 @@ function endCall(screen: ScreenState, outcome: CallOutcome, now: number): Screen
   const call: CallView = {
     callId: outcome.callId,
     name: visibleText(outcome.name),
-    description: known?.description ?? '',
+    description: visibleText(outcome.description),
     status: outcome.status,
     startedAt: known?.startedAt ?? now,
     durationMs: ranMs(outcome, known, now),

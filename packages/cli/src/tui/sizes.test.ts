@@ -57,8 +57,8 @@ test.each(sizes)(
       ],
       ['go'],
     );
-    const answers = ['❯ 1  Yes, once (y)', '  2  Always in this', '  4  Edit it first', '  6  No (n)'];
-    await at.sees('6  No (n)');
+    const answers = ['❯ 1  Yes, once (y)', '  3  Always in this project', '  5  Edit it first', '  7  No (n)'];
+    await at.sees('7  No (n)');
     for (const wanted of ['Confirm Write', 'line 0', ...answers]) expect(at.visible()).toContain(wanted);
     expect(at.raw()).toContain('\u001b]9;');
     await think();
@@ -143,6 +143,7 @@ test.each(sizes)(
     await at.shows('The output goes to the model');
     at.type('paint\r');
     await at.sees('The model asks: Which colour?');
+    await at.sees('or type an answer');
     expect(at.lastRequest()).toContain('shared-22');
     await think();
     at.type('2');

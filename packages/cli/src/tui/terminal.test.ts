@@ -21,8 +21,8 @@ test('the console calls tools, asks, undoes and restores the terminal', async ()
   await shows('a.txt (4)');
   type(`write_file file_path=${join(cwd, 'a.txt')} content=two\r`);
   await shows('Yes, once');
-  // The folder is not trusted, so a rule saved in its settings would be ignored.
-  expect(text()).not.toContain('Always in this project');
+  // The folder is not trusted, so the rule would be kept with the person.
+  expect(text()).toContain('Always in this project');
   await think();
   type('n');
   await shows('You said no');
@@ -73,7 +73,7 @@ test('a person edits a proposed change, and the model receives the edit', async 
 test('"always" in the demo applies to the demo only', async () => {
   const home = tempDirectory();
   const { type, shows, exited } = terminal(['demo'], { cwd: tempDirectory(), env: { HOME: home } });
-  await shows('Always for me: edits in this folder');
+  await shows('Always for me: edits in any project');
   await think();
   type('u');
   await shows('$ node --test');

@@ -9,7 +9,7 @@ export interface NotificationOptions {
   settings: { notifyAfterSeconds: number; hideWindowTitle: boolean; accessibility: { screenReader: boolean } };
 }
 
-/** Shows in the title of the window what goes on, and calls the person when an answer is needed or the work is done. */
+/** Shows in the title of the window what is happening, and calls the person when an answer is needed or the work is done. */
 export function useNotifications(
   terminal: Pick<NodeJS.WriteStream, 'write'>,
   { project, isBusy, hasQuestion, settings }: NotificationOptions,

@@ -47,7 +47,7 @@ export function useEscape(cancel: () => boolean, onSecond: () => void): () => vo
     const { at, times } = pressed.current;
     const now = performance.now();
     pressed.current = { at: now, times: now - at < rewindMs ? times + 1 : 1 };
-    // Somebody who goes on pressing wants out of everything, not into another list.
+    // Somebody who keeps pressing wants out of everything, not into another list.
     if (!cancel() && pressed.current.times === 2) onSecond();
   };
 }

@@ -199,7 +199,7 @@ test.skipIf(!hasBrowser)(
   60_000,
 );
 
-/** A way to the server that can be cut. `resumed` says after which events a reader wanted to go on. */
+/** A way to the server that can be cut. `resumed` says after which events a reader wanted to continue. */
 async function relay(target: URL): Promise<{ url: string; cut: () => void; resumed: number[] }> {
   const resumed: number[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -224,7 +224,7 @@ async function relay(target: URL): Promise<{ url: string; cut: () => void; resum
 }
 
 test.skipIf(!hasBrowser)(
-  'after a cut the page goes on where it was, and shows nothing twice',
+  'after a cut the page continues where it was, and shows nothing twice',
   async () => {
     const { url, client } = await agentServer([{ calls: [shell('touch a')] }, { text: 'the answer' }]);
     const { url: way, cut, resumed } = await relay(url);

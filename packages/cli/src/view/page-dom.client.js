@@ -8,6 +8,17 @@ export function make(name, className, text) {
   return element;
 }
 
+/** Sets the children of an element, and leaves alone those that stay the same: each new one costs style and layout. */
+export function fill(element, ...children) {
+  const before = [...element.childNodes];
+  for (const [at, child] of children.entries()) {
+    const next = typeof child === 'string' ? new Text(child) : child;
+    if (!before[at]) element.append(next);
+    else if (!before[at].isEqualNode(next)) before[at].replaceWith(next);
+  }
+  for (const rest of before.slice(children.length)) rest.remove();
+}
+
 /** Gives an element the colour of a kind of row. */
 export function paint(element, kind) {
   element.style.setProperty('--kind', `var(--${kind})`);
@@ -25,8 +36,9 @@ export const sumOf = (values) => values.reduce((all, each) => all + each, 0);
 
 export function duration(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
 /** The text of a unified diff, by line. */

@@ -1,7 +1,7 @@
 // The live page: sessions, questions, the prompt box and the settings of the session.
 import { ApiError, LatheClient } from '@lathe/agent/client';
 import { data, keys, redraw, rows } from './page.client.js';
-import { byId, drawDiff, make } from './page-dom.client.js';
+import { byId, drawDiff, fill, make } from './page-dom.client.js';
 import { PageRows, visible } from './page-rows.ts';
 
 const [prompt, cancel, status] = ['prompt', 'cancel', 'status'].map(byId);
@@ -48,11 +48,11 @@ function setSession(next) {
 }
 
 function drawControls({ mode = 'mode', model, effort = '', status: state }) {
-  byId('settings-now').textContent = `${mode} · ${visible(model)}${effort && ` · ${effort}`}`;
-  byId('send').textContent = isAtWork() ? 'Add' : 'Send';
+  fill(byId('settings-now'), `${mode} · ${visible(model)}${effort && ` · ${effort}`}`);
+  fill(byId('send'), isAtWork() ? 'Add' : 'Send');
   cancel.disabled = !isAtWork();
   const words = { idle: 'Ready.', working: 'At work…', waiting: 'A question needs your answer.', stored: 'Closed.' };
-  status.textContent = words[state] ?? '';
+  fill(status, words[state] ?? '');
 }
 
 async function listSessions() {
@@ -67,7 +67,7 @@ async function listSessions() {
     return item;
   });
   const focused = document.activeElement?.dataset.id;
-  byId('session-items').replaceChildren(...items);
+  fill(byId('session-items'), ...items);
   if (focused) items.find(({ firstChild }) => firstChild.dataset.id === focused)?.firstChild.focus();
   return sessions;
 }
@@ -153,14 +153,12 @@ function drawQuestion() {
   if (next?.id === asked?.id) return;
   asked = next;
   byId('question').hidden = !asked;
-  byId('question-text').replaceChildren();
-  byId('options').replaceChildren();
   if (!asked) return;
   // The server has made the text visible, and it must not be cut.
   const { kind, tool = '', text, confirmation } = asked;
   const titles = { approval: `Allow ${tool}?`, question: 'The model asks' };
   byId('question-title').textContent = visible(titles[kind] ?? 'A server asks');
-  byId('question-text').append(confirmation?.fileDiff ? drawDiff(text) : make('pre', '', text));
+  byId('question-text').replaceChildren(confirmation?.fileDiff ? drawDiff(text) : make('pre', '', text));
   drawOptions(asked);
 }
 

@@ -65,11 +65,8 @@ export class PageRows {
     const row = isPrompt ? this.#add('prompt', time) : (this.#turn ?? this.#add('answer', time));
     const requested = parts.flatMap(({ functionCall }) => functionCall ?? []);
     const count = `requests ${requested.length} ${requested.length === 1 ? 'call' : 'calls'}`;
-    Object.assign(row, {
-      isRunning: undefined,
-      title: titleOf(title || text) || (isPrompt ? '' : count),
-      sections: [],
-    });
+    const shown = titleOf(title || text) || (isPrompt ? '' : count);
+    Object.assign(row, { isRunning: undefined, title: shown, sections: [] });
     this.#put(row, 'Thoughts', textOf(parts.filter(({ thought }) => thought)));
     this.#put(row, isPrompt ? 'Prompt' : 'Answer', text);
     row.sections.push(...imagesOf(parts));
@@ -81,10 +78,8 @@ export class PageRows {
     const row = this.#call({ id: callId, name }, description);
     const isRefused = decision === 'refused' || decision === 'denied';
     Object.assign(row, { time, durationMs, isRunning: undefined, status: visibleText(isRefused ? 'refused' : status) });
-    row.facts = [
-      ['Status', row.status],
-      ...(decision === 'unjudged' ? [] : [['Decision', decision] as [string, string]]),
-    ];
+    row.facts = [['Status', row.status]];
+    if (decision !== 'unjudged') row.facts.push(['Decision', decision]);
     this.#put(row, 'Change', diff, 'diff');
   }
 
@@ -226,7 +221,9 @@ const cut = (text: string) =>
 
 export const visible = (text: string) => visibleText(cut(text));
 
-const titleOf = (text: string) => visibleText(text.slice(0, 2000).trim().split('\n', 1)[0]?.slice(0, maxTitle) ?? '');
+/** The first line. A heading in Markdown is shown without its marks. */
+const titleOf = (text: string) =>
+  visibleText(/^(?:#+ )?(.*)/.exec(text.slice(0, 2000).trim())?.[1]?.slice(0, maxTitle) ?? '');
 
 function imagesOf(parts: readonly Part[]): PageRow['sections'] {
   return parts.flatMap(({ inlineData }) => {

@@ -1,6 +1,6 @@
 // The timeline, the details and the summary: the whole of a stored session, the middle of a live one.
 import { drawCharts } from './page-charts.client.js';
-import { byId, drawDiff, drawFacts, drawKey, duration, make, paint, sumOf } from './page-dom.client.js';
+import { byId, drawDiff, drawFacts, drawKey, duration, fill, make, paint, sumOf } from './page-dom.client.js';
 
 export const data = JSON.parse(byId('data').textContent);
 const [list, details, search] = ['rows', 'details', 'search'].map(byId);
@@ -28,7 +28,8 @@ const colourOf = (row) => (isWrong(row) ? 'wrong' : row.kind);
 function setBeginTimes() {
   for (const row of rows) {
     row.at = row.time === '' ? 0 : Date.parse(row.time);
-    if (row.isRunning) row.durationMs = Math.max(0, Date.now() - row.at);
+    // In steps of a tenth of a second, so that most events change nothing else on the screen.
+    if (row.isRunning) row.durationMs = Math.max(0, Math.floor((Date.now() - row.at) / 100) * 100);
   }
   let [idle, last] = [0, 0];
   for (const row of rows.filter(({ at }) => at > 0).sort((a, b) => a.at - b.at)) {
@@ -70,24 +71,25 @@ function drawRows() {
   const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 10);
   const count = Math.ceil(list.clientHeight / rowHeight) + 20;
   const near = shown.slice(first, first + count);
-  byId('sheet').replaceChildren(...near.map((row, place) => drawRow(row, first + place)));
+  fill(byId('sheet'), ...near.map((row, place) => drawRow(row, first + place)));
   byId('empty').hidden = rows.length > 0;
   list.setAttribute('aria-activedescendant', byId(`row-${chosen}`)?.id ?? '');
 }
 
-/** About five marks at round values; CSS draws the lines below them. */
+/** About four marks at round values; CSS draws the lines below them. */
 function drawAxis() {
-  const rough = end / 5;
+  const unit = end < 120_000 ? 1 : 60_000;
+  const rough = end / unit / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough) ?? rough;
-  document.body.style.setProperty('--step', `${(step / end) * 100}%`);
+  const step = unit * ([1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough) ?? rough);
+  list.parentElement.style.setProperty('--step', `${(step / end) * 100}%`);
   const marks = [];
   for (let at = 0; at < end - step / 2; at += step) {
     const mark = make('small', '', at === 0 ? '0' : duration(at));
     mark.style.left = `${(at / end) * 100}%`;
     marks.push(mark);
   }
-  byId('axis').lastElementChild.replaceChildren(...(rows.length > 0 ? marks : []));
+  fill(byId('axis').lastElementChild, ...(rows.length > 0 ? marks : []));
 }
 
 function drawSection({ label, type, text }) {
@@ -107,16 +109,19 @@ function choose(place) {
 }
 
 function drawDetails(row) {
+  const { scrollTop, scrollHeight, clientHeight } = details;
+  // Whoever reads the end of the details stays there.
+  const isAtEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 40;
+  const isNew = detailed !== row;
   detailed = row;
-  details.replaceChildren();
-  if (!row) return;
+  if (!row) return fill(details);
   paint(details, colourOf(row));
   const { title, kind, time, durationMs, facts, sections, spent } = row;
   const took = isInstant(row) ? {} : { Duration: duration(durationMs) };
   const times = time === '' ? {} : { Started: new Date(time).toLocaleString(), ...took };
   const known = [...facts, ...Object.entries({ ...spentFacts(spent ? [spent] : []), ...times })];
-  details.append(make('h2', '', title || kind), drawFacts(known), ...sections.flatMap(drawSection));
-  details.scrollTop = 0;
+  fill(details, make('h2', '', title || kind), drawFacts(known), ...sections.flatMap(drawSection));
+  if (isNew || isAtEnd) details.scrollTop = isNew ? 0 : details.scrollHeight;
   highlight();
 }
 
@@ -181,17 +186,9 @@ export function redraw(row) {
     isDue = false;
     for (const each of changed) each.haystack = undefined;
     draw();
-    if (changed.has(detailed)) updateDetails();
+    if (changed.has(detailed) || detailed?.isRunning) drawDetails(detailed);
     changed.clear();
   });
-}
-
-/** Whoever reads the end of the details stays there. */
-function updateDetails() {
-  const { scrollTop, scrollHeight, clientHeight } = details;
-  const isAtEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 40;
-  drawDetails(detailed);
-  details.scrollTop = isAtEnd ? details.scrollHeight : scrollTop;
 }
 
 const isPrompt = ({ kind }) => kind === 'prompt';
@@ -225,6 +222,7 @@ function showDialog(title, content) {
   byId('dialog-title').textContent = title;
   byId('dialog-body').replaceChildren(...content);
   byId('dialog').showModal();
+  byId('dialog').scrollTop = 0;
 }
 
 /** In the details the arrow keys scroll, and in the search field letters are text. */
@@ -272,7 +270,7 @@ function spentFacts(turns) {
 function drawSummary() {
   const title = data.title || (rows.find(isPrompt)?.title ?? 'Session');
   document.title = `${title.slice(0, 60)} · Lathe`;
-  byId('title').textContent = title;
+  fill(byId('title'), title);
   const facts = Object.entries({
     Model: data.model,
     Directory: data.directory,
@@ -283,9 +281,9 @@ function drawSummary() {
     'Active time': end > 1 ? duration(end) : '',
     Session: data.id.slice(0, 8),
   });
-  byId('summary').replaceChildren(...drawFacts(facts).children);
-  byId('notes').replaceChildren(...data.notes.map((note) => make('li', '', note)));
-  byId('legend').replaceChildren(...Object.entries(Object.groupBy(rows, ({ kind }) => kind)).map(drawLegend));
+  fill(byId('summary'), ...drawFacts(facts).children);
+  fill(byId('notes'), ...data.notes.map((note) => make('li', '', note)));
+  fill(byId('legend'), ...Object.entries(Object.groupBy(rows, ({ kind }) => kind)).map(drawLegend));
 }
 
 function drawLegend([kind, { length, 0: first }]) {

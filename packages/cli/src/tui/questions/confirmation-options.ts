@@ -36,6 +36,7 @@ export function optionsOf({ answer, modify, explain, ...input }: OptionsInput): 
 }
 
 function keyOf({ decision }: Answer, isFirst: boolean): string {
-  if (decision.outcome === 'always') return decision.isExact ? 'x' : decision.scope.charAt(0);
-  return isFirst ? 'y' : '';
+  if (decision.outcome !== 'always') return isFirst ? 'y' : '';
+  if (decision.isExact) return decision.scope === 'session' ? 'x' : 'X';
+  return decision.scope.charAt(0);
 }

@@ -17,7 +17,6 @@ export interface ConfirmationProps {
   request: Proposal;
   /** A reason for a no reaches the model. */
   canExplain: boolean;
-  isTrusted: boolean;
   pendingCount: number;
   context: ViewContext;
   /** Available lines. */
@@ -29,7 +28,7 @@ export interface ConfirmationProps {
 
 /** A question with its own input. Keys typed before it appeared cannot answer it. */
 export function Confirmation(props: ConfirmationProps) {
-  const { request, canExplain, isTrusted, pendingCount, context, rows, answer, modify } = props;
+  const { request, canExplain, pendingCount, context, rows, answer, modify } = props;
   const message = useLatest<string | undefined>(undefined);
   const inside = { ...context, width: Math.max(8, context.width - (context.isScreenReader ? 0 : 4)) };
   const text = useMemo(() => confirmationText(request, inside), [request, inside.width]);
@@ -38,7 +37,6 @@ export function Confirmation(props: ConfirmationProps) {
     answer,
     modify,
     offersAlways: text.isPlain,
-    isTrusted,
     explain: canExplain ? () => message.set('') : undefined,
   });
   // Enter says yes, unless no rule could say it or the text tries to hide something.

@@ -79,13 +79,16 @@ test.each([
   expect(body).toContain(command.slice(-3));
 });
 
-test('"always in this project" is offered in a trusted project', () => {
-  const asked = { ...request('a'), confirmation: { ...request('a').confirmation, rules: ['edit(/**)'] } };
-  const keys = (isTrusted: boolean) =>
-    optionsOf({ request: asked, answer: () => undefined, offersAlways: true, isTrusted, explain: undefined })
-      .map(({ key }) => key)
-      .join('');
-  expect([keys(true), keys(false)]).toEqual(['yspun', 'ysun']);
+test('"always" is offered for the session, the project and the person, and for exactly this command', () => {
+  const keys = (rules: object) => {
+    const asked = { ...request('a'), confirmation: { ...request('a').confirmation, ...rules } };
+    const options = optionsOf({ request: asked, answer: () => undefined, offersAlways: true, explain: undefined });
+    return options.map(({ key }) => key).join('');
+  };
+  const exact = ['run_shell_command(=a)'];
+  expect(keys({ rules: ['run_shell_command(a *)'], exactRules: exact })).toBe('yspuxXn');
+  expect(keys({ rules: exact })).toBe('yspn');
+  expect(keys({ rules: ['edit(/**)'] })).toBe('yspun');
 });
 
 test('a reason that is also a warning is shown once', () => {
@@ -96,11 +99,11 @@ test('a reason that is also a warning is shown once', () => {
   expect(confirmationText(request('a'), context).warnings).toEqual([]);
 });
 
-test("a tool's question offers its options and an answer in one's own words, but no yes", () => {
+test("a tool's question offers its options and free text, but no yes", () => {
   const labels = (choices?: { id: string; label: string }[]) => {
     const confirmation = { type: 'info', title: 'Worker asks', prompt: 'Where?', isQuestion: true } as const;
     const asked = { confirmation: { ...confirmation, ...(choices && { choices }) }, reason: 'it needs an answer' };
-    const input = { request: asked, answer: () => {}, offersAlways: true, isTrusted: true, explain: () => {} };
+    const input = { request: asked, answer: () => {}, offersAlways: true, explain: () => {} };
     return optionsOf(input).map(({ key, label }) => `${key} ${label}`);
   };
   expect(labels([{ id: '0', label: 'left' }])).toEqual([' left', 'm Write an answer', 'n No answer']);
