@@ -25,7 +25,7 @@ export type {
   ContextText,
   DeclaredTools,
 } from './loop/agent-options.js';
-export { addUsage, type Budgets, type Spending } from './loop/budget.js';
+export { addSpending, type Budgets, budgetsLeft, noUsage, type Spending } from './loop/budget.js';
 export { askedText } from './loop/conversation.js';
 export { spentIn } from './loop/run-calls.js';
 export type { Message } from './models/model.js';
@@ -46,6 +46,6 @@ export { Subagents } from './subagents/subagents.js';
 export { readTasks, TaskFileError, type TaskLine } from './tasks/read-tasks.js';
 export { ResultsFile } from './tasks/results-file.js';
 export { type BatchOptions, type BatchProgress, runBatch } from './tasks/run-batch.js';
-export { type RunTaskOptions, runTask, type TaskResult } from './tasks/run-task.js';
+export { modelOf, type RunTaskOptions, runTask, type TaskResult } from './tasks/run-task.js';
 export type { MergeOutcome, Worktree } from './worktrees/worktree.js';
 export { keptWorktrees, openWorktree } from './worktrees/worktrees.js';

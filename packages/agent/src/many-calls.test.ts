@@ -66,7 +66,7 @@ function model(root: string, onCall: (count: number) => void): Model {
         count += 1;
         yield { type: 'call', call };
       }
-      const parts = isSummary || isDone ? [{ text: 'The work goes on.' }] : [{ functionCall: call }];
+      const parts = isSummary || isDone ? [{ text: 'The work continues.' }] : [{ functionCall: call }];
       yield {
         type: 'finish',
         reason: isSummary || isDone ? 'stop' : 'calls',

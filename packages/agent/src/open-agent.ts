@@ -89,7 +89,7 @@ interface Place extends OpenAgentOptions {
   context: ContextSource;
   /** What to do in plan mode. */
   remark: string;
-  /** Hears what the person says. */
+  /** Called with the prompts of the person. */
   onPrompt?: (text: string) => void;
   hooks?: PromptHooks;
   /** Runs before each call is judged. */

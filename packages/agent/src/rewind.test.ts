@@ -227,7 +227,7 @@ function newPlace(files: Record<string, string> = { 'a.txt': 'one' }): Place {
 
 const text = (root: string, name: string) => readFileSync(join(root, name), 'utf8');
 
-test('a resumed session goes on with the shorter conversation and can still take the rewind back', async () => {
+test('a resumed session continues with the shorter conversation and can still take the rewind back', async () => {
   const here = newPlace();
   const { root } = here;
   const steps = ['two', 'three'].flatMap((word) => [
@@ -311,7 +311,7 @@ test('what another Lathe edits during a prompt is left', async () => {
   expect(readdirSync(here.root)).toEqual(['a.txt', 'b.txt']);
 });
 
-test('where no snapshot can be taken, one notice says so and the work goes on', async () => {
+test('where no snapshot can be taken, one notice says so and the work continues', async () => {
   const here = newPlace();
   mkdirSync(join(here.home, '.lathe'));
   writeFileSync(join(here.home, '.lathe', 'rewind'), 'in the way');

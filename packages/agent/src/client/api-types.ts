@@ -28,7 +28,7 @@ export type SessionEvent =
   | { type: 'question-add'; question: Question }
   /** `option` is the answer; without it nobody answered, because the work ended or everybody was gone. */
   | { type: 'question-end'; questionId: string; option?: string }
-  /** What became of an addition to the work in progress. */
+  /** Whether the model received an addition to the work in progress. */
   | { type: 'steer-end'; text: string; isDelivered: boolean }
   /** Events are missing here: read the messages again. */
   | { type: 'gap' }

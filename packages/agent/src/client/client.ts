@@ -105,7 +105,7 @@ export class LatheClient {
     await this.#request('POST', `/${id}/questions/${questionId}`, answer);
   }
 
-  /** The conversation so far, and the event from which `events` goes on. */
+  /** The conversation so far, and the event from which `events` continues. */
   messages(id: string): Promise<{ messages: ApiMessage[]; lastEventId: number }> {
     return this.#request('GET', `/${id}/messages`);
   }

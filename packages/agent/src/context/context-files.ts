@@ -18,7 +18,7 @@ export interface ContextFilesOptions {
 /**
  * `AGENTS.md` and similar files: the person's own, then the project's from its root down to the workspace, then those of
  * folders below when a call first touches them. The model sees changes with the next prompt. The files are always
- * loaded, because text cannot approve anything; those of an untrusted folder are introduced as mere information.
+ * loaded, because text cannot approve anything; those of an untrusted folder are marked as information, not instructions.
  */
 export class ContextFiles implements ContextSource {
   readonly #options: ContextFilesOptions;
@@ -49,7 +49,7 @@ export class ContextFiles implements ContextSource {
   }
 
   async changed(): Promise<ContextText> {
-    // A reader has a limit for all it reads; each prompt starts anew.
+    // A reader has a limit for all that it reads; each prompt starts with a new one.
     this.#readers = undefined;
     const { text, notices } = await this.#read(this.#visited);
     return { text: text && `These files have changed since.\n${text}`, notices };
@@ -210,7 +210,7 @@ class ContextReader {
       if (this.#total + text.length > maxTotalCharacters) return skip('the context files are too long together.');
       this.#total += text.length;
       if (hasHiddenText(text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'))) {
-        const advice = 'the model sees them as escapes. Look at the file before you go on.';
+        const advice = 'the model sees them as escapes. Look at the file before you continue.';
         notices.push({ level: 'warning', message: `${visibleText(path)} contains hidden characters; ${advice}` });
       }
       return await this.#withImports(plainText(text), real, { chain: [...chain, real], notices });

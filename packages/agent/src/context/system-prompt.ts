@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { readBounded, visibleText } from '@lathe/core/host';
+import { attempt, readBounded, visibleText } from '@lathe/core/host';
 
 /** The environment that the model works in. */
 export interface Surroundings {
@@ -66,9 +66,5 @@ function readHead(directory: string): string | undefined {
 }
 
 function read(path: string): string | undefined {
-  try {
-    return readBounded(path, 4096);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readBounded(path, 4096));
 }

@@ -7,7 +7,7 @@ import type { Budgets } from './budget.js';
 
 /** What an agent needs. */
 export interface AgentOptions {
-  /** Hears each prompt before the model does. */
+  /** Called with each prompt before the model gets it. */
   onPrompt?: (text: string) => void;
   model: Model;
   /** Writes summaries. Default: `model`. */

@@ -108,7 +108,7 @@ export class Agent {
     return this.#exclusively(signal, (run) => run.compact('manual'));
   }
 
-  /** Starts a new conversation, or goes on from an earlier state of this one. */
+  /** Starts a new conversation, or continues from an earlier state of this one. */
   clear(history: readonly Message[] = []): void {
     if (this.#isBusy) throw new Error('The agent is still working');
     this.#state.clear(history);

@@ -9,11 +9,11 @@ export interface ModelAnswer extends Omit<Extract<ModelEvent, { type: 'finish' }
   problems: ReadonlyMap<number, string>;
 }
 
-/** Who hears of a request while it is worked on. */
+/** Callbacks during a request. */
 export interface RequestObserver {
   /** The answer begins. */
   begin(): void;
-  /** An answer was thrown away, but not for free. */
+  /** An answer was discarded, but it cost tokens. */
   charge(usage: Usage): Promise<RequestSpending>;
 }
 
@@ -74,7 +74,7 @@ export async function* askModel(
   throw new Error(`${model.provider} ended its answer without a finish event`);
 }
 
-/** For people, when another model goes on. */
+/** For people, when another model continues. */
 export function fallbackMessage({ reason, model }: Extract<ModelEvent, { type: 'fallback' }>): string {
   return `${reason} Going on with ${model}.`;
 }

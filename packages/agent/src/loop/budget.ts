@@ -23,6 +23,7 @@ export interface Spending {
   cost?: number;
 }
 
+/** The usage of a model that has not been asked yet. */
 export const noUsage: Readonly<Usage> = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
 /** Counts what an agent has spent and checks it against the limits. */
@@ -120,4 +121,27 @@ export function smallerBudgets(a: Budgets, b: Budgets): Budgets {
   const keys = ['turns', 'tokens', 'milliseconds', 'cost'] as const;
   const least = (key: (typeof keys)[number]) => Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
   return Object.fromEntries(keys.filter((key) => least(key) !== Infinity).map((key) => [key, least(key)]));
+}
+
+/** What is left of limits after `spent`. */
+export function budgetsLeft(limits: Budgets, { turns, usage, milliseconds, cost = 0 }: Spending): Budgets {
+  const spent = { turns, tokens: usage.inputTokens + usage.outputTokens, milliseconds, cost };
+  const keys = ['turns', 'tokens', 'milliseconds', 'cost'] as const;
+  const left = keys.flatMap((key) => {
+    const limit = limits[key];
+    return limit === undefined ? [] : [[key, Math.max(0, limit - spent[key])]];
+  });
+  return Object.fromEntries(left);
+}
+
+/** What two agents have spent together. */
+export function addSpending(a: Spending, b: Spending): Spending {
+  const usage = { ...a.usage };
+  addUsage(usage, b.usage);
+  return {
+    usage,
+    turns: a.turns + b.turns,
+    milliseconds: a.milliseconds + b.milliseconds,
+    ...(a.cost !== undefined && b.cost !== undefined && { cost: a.cost + b.cost }),
+  };
 }

@@ -11,7 +11,7 @@ import { answerText, callsOf, saysNothing } from './conversation.js';
 import { runCalls } from './run-calls.js';
 
 type Events<R = void> = AsyncGenerator<AgentEvent, R>;
-/** Why to stop, or `undefined` to go on with another turn. */
+/** Why to stop, or `undefined` to continue with another turn. */
 type Ending = Pick<PromptEnd, 'reason' | 'message'> | undefined;
 
 /** The rest of the window is left free for the answer. */
@@ -239,7 +239,7 @@ export class PromptRun {
     };
   }
 
-  /** The answer has no calls: the work is done, unless there is a reason to go on. */
+  /** The answer has no calls: the work is done, unless there is a reason to continue. */
   async *#finish(answer: ModelAnswer): Events<Ending> {
     if (answer.reason === 'filter')
       return { reason: 'filter', message: 'The model or a safety filter refused to answer.' };
@@ -255,7 +255,7 @@ export class PromptRun {
     return (yield* this.#isHeldBack()) ? undefined : { reason: 'done' };
   }
 
-  /** True when a Stop hook wants the model to go on; its reason is then in the history. */
+  /** True when a Stop hook wants the model to continue; its reason is then in the history. */
   async *#isHeldBack(): Events<boolean> {
     const { hooks } = this.#state.options;
     if (!hooks) return false;
@@ -263,7 +263,7 @@ export class PromptRun {
     yield* noticesOf(answer);
     if (answer.block === undefined) return false;
     if (++this.#stopHooks > maxStopHooks) {
-      yield notice('warning', `A Stop hook still wants to go on after ${maxStopHooks} times; stopped anyway.`);
+      yield notice('warning', `A Stop hook still wants to continue after ${maxStopHooks} times; stopped anyway.`);
       return false;
     }
     yield added(this.#state.conversation.addUser([{ text: `[Stop hook] ${answer.block}` }], -1));

@@ -13,7 +13,7 @@ const picture = defineTool({
   }),
 });
 
-test('a person hears once that a kind of media is left out, and which setting lets it in', async () => {
+test('a person is notified once that a kind of media is left out, and which setting adds it', async () => {
   const call = { calls: [{ name: 'picture', args: {} }] };
   const { agent } = agentKit([call, call, { text: 'done' }], { extraTools: [picture] });
   const notices: string[] = [];

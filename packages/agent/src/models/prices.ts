@@ -31,7 +31,7 @@ export function openPriceList(own: Readonly<Record<string, Price>> = {}): PriceL
   };
 }
 
-/** Nobody publishes what a server of one's own costs, so there is no need to load the list. */
+/** There are no published prices for a self-hosted server, so the list need not be loaded. */
 const unpublished: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm', 'custom', 'scripted']);
 
 async function publishedCost(usage: Usage, { id, provider }: ModelIdentity): Promise<number | undefined> {

@@ -56,7 +56,7 @@ test('a resumed session continues in its file', async () => {
 });
 
 test.each(['', 'abc', '../../etc/passwd', 'zzzz', '00000000-0000-0000-0000-000000000000', '%2e%2e', 'a'.repeat(100)])(
-  '%j is no session',
+  '%j is not a session',
   async (id) => {
     const { store } = await setup();
     remember(store, 'x', 1);

@@ -57,19 +57,18 @@ const lengths = [1_024, 400, 160, 60, 0];
 
 /** The list for the model within its budget. `omitted`: the skills that it does not name. */
 export function listSkills(skills: readonly Skill[]): { text: string; omitted: readonly Skill[] } {
-  for (const length of lengths) {
-    const text = skills.map((skill) => lineOf(skill, length)).join('\n');
-    if (estimateTokens(text) <= listTokens) return { text, omitted: [] };
-  }
-  let count = skills.length;
-  const lines = () =>
+  const listed = (length: number, count: number) =>
     skills
       .slice(0, count)
-      .map((skill) => lineOf(skill, 0))
+      .map((skill) => lineOf(skill, length))
       .join('\n');
-  while (count > 0 && estimateTokens(lines()) > listTokens) count = Math.floor(count * 0.9);
+  const fits = (length: number, count: number) => estimateTokens(listed(length, count)) <= listTokens;
+  let count = skills.length;
+  const length = lengths.find((each) => fits(each, skills.length)) ?? 0;
+  while (count > 0 && !fits(length, count)) count = Math.floor(count * 0.9);
   const omitted = skills.slice(count);
-  return { text: `${lines()}\n(${omitted.length} more skills are not listed; the person can name them)`, omitted };
+  const rest = `\n(${omitted.length} more skills are not listed; the person can name them)`;
+  return { text: `${listed(length, count)}${omitted.length > 0 ? rest : ''}`, omitted };
 }
 
 function lineOf({ name, description }: Skill, length: number): string {

@@ -51,7 +51,7 @@ test('a background task returns its id at once, and its report arrives as a mess
       if (turn === 0) return { calls: [start('dig deep')] };
       if (turn === 1) {
         slow.open();
-        return { text: 'I go on meanwhile.' };
+        return { text: 'I continue meanwhile.' };
       }
       return { text: 'all is in' };
     },

@@ -25,7 +25,7 @@ export interface BackgroundTask {
 export interface TaskWork {
   id: string;
   signal: AbortSignal;
-  /** Hears what happens. */
+  /** Called with each event of the agent. */
   onEvent: (event: AgentEvent) => void;
   /** Called when the agent is there and may be sent messages. */
   onOpen: (agent: Agent) => void;

@@ -1,14 +1,18 @@
+import { untilAborted } from '@lathe/core/host';
+
 /** Runs at most `count` tasks at once. The others wait in the order they came. */
 export class ConcurrencyLimit {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   constructor(count: number) {
     this.#free = count;
   }
 
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#take(signal);
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#turn(signal);
     try {
       return await work();
     } finally {
@@ -18,23 +22,12 @@ export class ConcurrencyLimit {
     }
   }
 
-  async #take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const start = () => {
-        signal.removeEventListener('abort', cancel);
-        resolve();
-      };
-      const cancel = () => {
-        this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        reject(signal.reason);
-      };
-      this.#waiting.push(start);
-      signal.addEventListener('abort', cancel, { once: true });
+  async #turn(signal: AbortSignal): Promise<void> {
+    let start: (() => void) | undefined;
+    const turn = new Promise<void>((resolve) => this.#waiting.push((start = resolve)));
+    await untilAborted(turn, signal).catch((error: unknown) => {
+      this.#waiting = this.#waiting.filter((each) => each !== start);
+      throw error;
     });
   }
 }

@@ -153,6 +153,28 @@ test('hooks, filters and the configuration of the repository run nothing, and it
   expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(before);
 });
 
+test('files that are a git directory together come back only after a question, also in yolo mode', async () => {
+  const root = repository({ 'a.txt': 'one\n' });
+  const reasons: string[] = [];
+  const approver: Approver = {
+    decide: async ({ tool, reason }) => {
+      reasons.push(`${tool}: ${reason}`);
+      return { outcome: 'deny' };
+    },
+  };
+  const command = 'mkdir -p bare/objects bare/refs; touch bare/objects/x bare/refs/x bare/config; echo ref > bare/HEAD';
+  const model = cast({
+    'lead the work': boss(isolated('change things')),
+    'change things': (_, turn) => (turn === 0 ? { calls: [shell(command)] } : { text: 'ok' }),
+  });
+  const { agent } = await open(root, model, { approver });
+  await endOf(agent, 'lead the work');
+  expect(reasons).toEqual([
+    `apply_changes: ${root}/bare is a git directory, whose configuration and hooks git executes`,
+  ]);
+  expect(existsSync(join(root, 'bare'))).toBe(false);
+});
+
 test('a rule against a file of the original holds in the copy', async () => {
   const root = repository({ 'secret/plan.txt': 'hidden words\n', 'a.txt': 'a\n' });
   const model = cast({
@@ -212,7 +234,7 @@ test('twenty subagents at once on overlapping files: each change is applied or r
   const winner = readFileSync(join(root, 'same.txt'), 'utf8').trim();
   const losers = reports.filter((text) => text.includes('Conflict, not applied'));
   const appliers = reports.filter((text) => /applied to: .*same\.txt/.test(text));
-  // One that started after another had ended builds on its result, which is no conflict.
+  // One that started after another had ended builds on its result, which is not a conflict.
   expect(losers.length + appliers.length).toBe(count);
   expect(losers.length).toBeGreaterThan(0);
   for (const text of losers) expect(text).toMatch(/\+mine \d+/);

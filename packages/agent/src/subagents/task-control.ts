@@ -18,7 +18,7 @@ export type TaskControl = XStatic<typeof schema>;
 
 /** What the tool needs of subagents. */
 export interface TaskController {
-  /** Lists the background tasks of whoever calls, sends one of them a message, or stops one. Returns what to say. */
+  /** Lists the background tasks of the caller, sends one of them a message, or stops one. Returns what to say. */
   control(request: TaskControl, call: ToolCall): Promise<string>;
 }
 

@@ -1,4 +1,5 @@
 import { appendFile, open, readFile, truncate } from 'node:fs/promises';
+import { parseBoundedJson } from '@lathe/core/host';
 import { linesOf, TaskFileError } from './read-tasks.js';
 import type { TaskResult } from './run-task.js';
 
@@ -14,7 +15,7 @@ export class ResultsFile {
   }
 
   /**
-   * Makes the file, or repairs its end, which a killed process left. Any other line that is no result is an error, and so
+   * Makes the file, or repairs its end, which a killed process left. Any other line that is not a result is an error, and so
    * is a file that cannot be written.
    */
   static async open(path: string): Promise<ResultsFile> {
@@ -77,11 +78,8 @@ function parse(line: string): Pick<TaskResult, 'id' | 'status'> | undefined {
   return typeof id === 'string' && known ? { id, status: known } : undefined;
 }
 
-/** `undefined` for what is no JSON. */
+/** `undefined` for a line that is not JSON. */
 function fieldsOf(line: string): Map<string, unknown> | undefined {
-  try {
-    return new Map(Object.entries(Object(JSON.parse(line))));
-  } catch {
-    return undefined;
-  }
+  const parsed = parseBoundedJson(line);
+  return parsed.ok ? new Map(Object.entries(Object(parsed.value))) : undefined;
 }

@@ -189,7 +189,7 @@ test.each([
   expect(ran).toEqual([]);
 });
 
-test('a byte order mark and empty lines are no tasks', async () => {
+test('a byte order mark and empty lines are not tasks', async () => {
   const directory = tempDirectory({ 'tasks.jsonl': '\ufeff{"id":"a","prompt":"x"}\r\n\r\n{"id":"b","prompt":"y"}' });
   expect(await readTasks(join(directory, 'tasks.jsonl'))).toEqual([
     { id: 'a', prompt: 'x' },

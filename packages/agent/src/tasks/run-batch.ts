@@ -12,7 +12,7 @@ export interface BatchOptions extends RunTaskOptions {
   jobs: number;
   /** The file of results. Tasks that have one in it do not run again. */
   out: string;
-  /** Hears how far it is. */
+  /** Called with the progress. */
   onProgress?: (progress: BatchProgress) => void;
   /** Runs a task. Default: `runTask`. */
   run?: typeof runTask;

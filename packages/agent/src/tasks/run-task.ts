@@ -34,7 +34,7 @@ export interface RunTaskOptions extends Omit<LatheOptions, 'extend' | 'worktree'
 }
 
 /**
- * Runs one task to its end, in a worktree of its repository that is removed afterwards. Nobody is asked: what needs
+ * Runs one task to its end, in a worktree of its repository that is removed afterwards. Nobody can answer questions: what needs
  * approval is denied. Rejects only if `onResult` does; the repository is left as it is.
  */
 export async function runTask(task: TaskLine, options: RunTaskOptions, signal: AbortSignal): Promise<TaskResult> {
@@ -119,7 +119,8 @@ async function work(
   }
 }
 
-async function modelOf({ settings, loaded, home }: AgentLathe, signal: AbortSignal): Promise<Model> {
+/** The model of the settings. Throws a `ModelError` that says what is missing. */
+export async function modelOf({ settings, loaded, home }: AgentLathe, signal: AbortSignal): Promise<Model> {
   const choice = await chooseModel({ settings: settings.model, env: loaded.env, home: home.path }, signal);
   if (choice.status === 'chosen') return choice.model;
   throw new ModelError('not-found', choice.setup.problem);

@@ -10,6 +10,8 @@ export interface PreparedChanges {
   /** The directory that the paths are relative to. */
   root: string;
   paths: readonly string[];
+  /** Why a person must agree to a change, by path, besides what its name says. */
+  guarded: ReadonlyMap<string, string>;
   /** A unified diff of all of them. */
   diff: string;
   /** Makes the changes, and returns the paths that were left because they changed in the meantime. */
@@ -46,9 +48,14 @@ export class ApplyChangesTool extends BaseTool<object> {
   }
 
   override async getTargets(_: object, call: ToolCall = directCall()): Promise<Target[]> {
-    const { root, paths, diff } = this.#changes;
-    const locations = await Promise.all(paths.map((path) => judgePath(this.#workspace, call, join(root, path))));
-    const targets: Target[] = locations.map((location) => pathTarget(location, 'write'));
+    const { root, paths, guarded, diff } = this.#changes;
+    const targets: Target[] = await Promise.all(
+      paths.map(async (path) => {
+        const location = await judgePath(this.#workspace, call, join(root, path));
+        const reason = location.guarded ?? guarded.get(path);
+        return pathTarget({ ...location, ...(reason !== undefined && { guarded: reason }) }, 'write');
+      }),
+    );
     const [first] = targets;
     // What cannot be seen is asked for, whatever a rule or a mode says about the place.
     if (first && hiddenPlaces(addedLines(diff)).length > 0)

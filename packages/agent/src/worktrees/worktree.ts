@@ -5,7 +5,7 @@ import { type CopyChanges, PrivateStore, type TreeCopy, type WorktreeOrigin } fr
 import type { LatheHome, Workspace } from '@lathe/core/tools';
 import { ApplyChangesTool } from './apply-changes.js';
 
-/** What is on disk about a worktree, so that a later process can go on with it or remove it. */
+/** What is on disk about a worktree, so that a later process can continue with it or remove it. */
 export interface WorktreeRecord {
   id: string;
   /** A task's worktree ends with its process. A session's stays until its changes are applied or discarded. */
@@ -76,7 +76,7 @@ export class Worktree {
     const { copy, record } = this.#parts;
     const changes = await copy.changes(this.#base, signal);
     const plan = await copy.plan(this.#base, changes, signal);
-    const paths = plan.files.map(({ path }) => path);
+    const paths = pathsOf(plan);
     const conflicts = [...plan.conflicts];
     const rest = () => this.#patch(changes, conflicts, signal);
     const { leftOut } = changes;
@@ -88,7 +88,10 @@ export class Worktree {
       return left;
     };
     const diff = await this.#patch(changes, paths, signal);
-    const outcome = await run(new ApplyChangesTool(workspace, { by, root: record.top, paths, diff, apply }));
+    const guarded = new Map(
+      plan.files.flatMap(({ path, guarded: reason }) => (reason ? [[path, reason] as const] : [])),
+    );
+    const outcome = await run(new ApplyChangesTool(workspace, { by, root: record.top, paths, guarded, diff, apply }));
     const applied = paths.filter((path) => !conflicts.includes(path));
     if (outcome.status === 'success' || conflicts.length > plan.conflicts.length)
       return { applied, conflicts, rest: await rest(), leftOut };
@@ -143,6 +146,6 @@ function isEntry(value: unknown): value is WorktreeRecord {
   return hasTexts && /^[\da-f]{8}-[\w.-]+$/.test(String(fields.get('id'))) && typeof fields.get('time') === 'number';
 }
 
-function pathsOf({ files }: CopyChanges): string[] {
+function pathsOf({ files }: Pick<CopyChanges, 'files'>): string[] {
   return files.map(({ path }) => path);
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
@@ -55,11 +55,28 @@ test('a worktree has the uncommitted work, or starts from the last commit, and i
   const committed = await openWorktree(here, { kind: 'task', from: 'commit' }, never);
   expect(readFileSync(join(committed.cwd, 'a.txt'), 'utf8')).toBe('one\n');
   expect(git(committed.cwd, 'status', '--short')).toBe('');
-  // A commit is no change of files: only what differs from the start counts.
+  // A commit is not a change of files: only what differs from the start counts.
   expect((await now.changes(never)).files).toEqual([]);
   await now.remove();
   await committed.remove();
   expect(leftIn(home)).toEqual([]);
+});
+
+test('a repository that fetches missing objects runs no program', async () => {
+  const root = repository({ 'a.txt': 'one\n' });
+  const marker = join(tempDirectory(), 'ran');
+  const head = git(root, 'rev-parse', 'HEAD').trim();
+  const settings = {
+    'core.repositoryFormatVersion': '1',
+    'extensions.partialClone': 'origin',
+    'remote.origin.promisor': 'true',
+    'remote.origin.url': root,
+    'remote.origin.uploadpack': `touch ${marker}; git-upload-pack`,
+  };
+  for (const [key, value] of Object.entries(settings)) git(root, 'config', key, value);
+  rmSync(join(root, '.git/objects', head.slice(0, 2), head.slice(2)));
+  await openWorktree(await place(root), { kind: 'task' }, never);
+  expect(existsSync(marker)).toBe(false);
 });
 
 test('a patch of the changes applies with git, binary files and modes included', async () => {

@@ -25,7 +25,7 @@ export interface OpenWorktree {
 const maxAgeMs = 7 * 86_400_000;
 const folder = 'worktrees';
 
-/** Makes a worktree, or goes on with the one of this name. Throws outside a git repository. */
+/** Makes a worktree, or continues with the one of this name. Throws outside a git repository. */
 export async function openWorktree(
   place: WorktreePlace,
   { kind, name = randomBytes(4).toString('hex'), from = 'now' }: OpenWorktree,

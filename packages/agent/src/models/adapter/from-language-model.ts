@@ -152,7 +152,7 @@ function read(part: JsonObject, answer: Answer, { signatures, countsCacheApart }
   }
 }
 
-/** Anything but text or an object is no argument list, and stays one. */
+/** Anything but text or an object is not an argument list, and stays one. */
 function textOf(input: unknown): string {
   return typeof input === 'string' ? input : JSON.stringify(input ?? {});
 }

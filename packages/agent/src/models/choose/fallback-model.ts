@@ -2,7 +2,7 @@ import { estimateRequestTokens } from '../estimate-tokens.js';
 import type { Effort, Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
 import { ModelError, type ModelErrorKind } from '../model-error.js';
 
-/** A model to go on with, opened when it is needed. */
+/** A model to continue with, opened when it is needed. */
 export interface Fallback {
   name: string;
   open: (signal: AbortSignal) => Promise<Model>;
@@ -19,7 +19,7 @@ const reasons: ReadonlySet<ModelErrorKind> = new Set([
 ]);
 
 /**
- * A model that goes on with the next one of a list when it cannot answer, and stays with it. It never switches within an
+ * A model that continues with the next one of a list when it cannot answer, and stays with it. It never switches within an
  * answer whose calls were delivered: the next model repeats the whole request.
  */
 export class FallbackModel implements Model {
@@ -87,7 +87,7 @@ export class FallbackModel implements Model {
     for (const fallback of this.#left.slice()) {
       const model = await open(fallback, request, signal);
       if (this.#current !== before) return problems;
-      // A window that is no larger does not help; the history is then shortened instead.
+      // A window that is not larger does not help; the history is then shortened instead.
       if (error.kind === 'too-long' && typeof model === 'object' && model.contextWindow <= this.contextWindow) continue;
       this.#left.splice(this.#left.indexOf(fallback), 1);
       if (typeof model === 'object') {

@@ -58,10 +58,6 @@ export async function openProvider(
   return { model, origin: originOf(provider, baseUrl) };
 }
 
-function originOf({ name }: Provider, { host }: URL): string {
-  return name === 'custom' ? host : `${name} at ${host}`;
-}
-
 function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
   const key = settings?.apiKey ? { value: settings.apiKey, variable: 'model.apiKey' } : keyOf(provider, env);
   if (key && /[^\x21-\x7e]/.test(key.value))
@@ -98,4 +94,8 @@ function checkUrl(text: string): URL {
 /** Anthropic's own programs take the address without the version. */
 function versioned(url: URL, wire: WireName): string {
   return wire === 'messages' && url.pathname === '/' ? new URL('/v1', url).href : url.href;
+}
+
+function originOf({ name }: Provider, { host }: URL): string {
+  return name === 'custom' ? host : `${name} at ${host}`;
 }

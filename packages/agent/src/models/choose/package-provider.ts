@@ -96,7 +96,8 @@ function factoryOf(exported: Record<string, unknown>, specifier: string): Factor
   const plain = specifier.replaceAll(/[^a-z0-9]/gi, '').toLowerCase();
   const names = Object.keys(exported).filter((key) => /^create[A-Z]/.test(key) && typeof exported[key] === 'function');
   const best = names.find((key) => plain.endsWith(key.slice('create'.length).toLowerCase())) ?? names[0];
-  if (best === undefined) throw new ModelError('not-found', `The package ${specifier} is no provider of the AI SDK.`);
+  if (best === undefined)
+    throw new ModelError('not-found', `The package ${specifier} is not a provider of the AI SDK.`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked to be a function; what it returns is checked next
   return exported[best] as Factory;
 }

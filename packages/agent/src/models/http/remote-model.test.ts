@@ -216,7 +216,7 @@ test('a machine that slept in the middle of an answer asks at most once more', a
   expect(body).toContain('read_file');
 });
 
-/** A server that goes on while this thread does nothing. Its answers pause in the middle. */
+/** A server that continues while this thread does nothing. Its answers pause in the middle. */
 async function serverInAnotherThread() {
   const recorder = await modelServer([{ calls: [{ id: 'a', name: 'read_file', args: { path: 'x' } }] }]);
   await ask(modelAt(recorder, formats[0]));
@@ -306,9 +306,9 @@ test('retries are bounded and the last error is reported', async () => {
 // RN07
 test.each([
   ['a web page with status 200', { headers: { 'content-type': 'text/html' }, body: '<title>Login</title>' }, /Login/],
-  ['text that is no event', { body: 'hello\n\n' }, /empty answer/],
+  ['text that is not an event', { body: 'hello\n\n' }, /empty answer/],
   ['an empty body', { body: '' }, /empty answer/],
-  ['JSON that is no answer', { headers: { 'content-type': 'application/json' }, body: '{"ok":true}' }, /broke off/],
+  ['JSON that is not an answer', { headers: { 'content-type': 'application/json' }, body: '{"ok":true}' }, /broke off/],
   ['damaged events', { body: 'data: {"choices":[{"delta":{"con\n\n' }, /damaged/],
   ['an unknown encoding', { headers: { 'content-encoding': 'zstd' }, body: 'xx' }, /zstd/],
 ])('%s is a typed error', async (_, fault, message) => {

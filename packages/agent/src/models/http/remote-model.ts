@@ -198,11 +198,11 @@ class SseParser {
 
 interface OptionalField {
   path: readonly string[];
-  /** How messages of servers speak of it. */
+  /** The name that servers use for it in error messages. */
   mention: RegExp;
 }
 
-/** Fields that make an answer better and that not every server, model or account may use. */
+/** Optional fields that improve an answer. Some servers, models and accounts reject them. */
 const optionalFields: readonly OptionalField[] = [
   { path: ['reasoning', 'summary'], mention: /reasoning[. _]summar/i },
   { path: ['reasoning', 'effort'], mention: /reasoning[. _]effort/i },

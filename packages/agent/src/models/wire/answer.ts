@@ -70,13 +70,13 @@ export class Answer {
     if (position !== undefined && !this.#items.some(({ content }) => content === position)) this.#push(position);
   }
 
-  /** The call of this index is run by the provider: whatever its fragments say, it is no call to us. */
+  /** The call of this index is run by the provider: whatever its fragments say, it is not a call to us. */
   ignoreCall(index: number | undefined): void {
     this.#calls.ignore(index);
   }
 
   /**
-   * Counts are totals so far, so the last one wins; a zero is no correction. `freshInputTokens` are for providers that
+   * Counts are totals so far, so the last one wins; a zero is not a correction. `freshInputTokens` are for providers that
    * count cached tokens apart from the input.
    */
   usage(usage: ReportedUsage): void {

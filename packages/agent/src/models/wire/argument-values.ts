@@ -9,7 +9,7 @@ export interface ArgumentValue {
 
 type Container = Record<string, unknown> | unknown[];
 
-/** A longer list is no argument of any tool. */
+/** A longer list is not an argument of any tool. */
 const maxIndex = 10_000;
 const maxCharacters = 4 * 1024 * 1024;
 

@@ -92,7 +92,7 @@ export type EffortWay =
   | 'thinkingLevel'
   /** `thinkingConfig: { thinkingBudget }`. */
   | 'thinkingBudget'
-  /** The model does not think, or does not let itself be told how much. */
+  /** The model does not think, or its effort cannot be set. */
   | 'omitted';
 
 /** Which levels a family of models takes, and how they are written. */

@@ -89,7 +89,7 @@ test('the last chunk may count more input than the first', () => {
   expect(read([first, zero]).at(-1)).toMatchObject({ usage: { inputTokens: 43, outputTokens: 7 } });
 });
 
-test('a tool that the provider runs itself is no call', () => {
+test('a tool that the provider runs itself is not a call', () => {
   const events = read([
     start(0, { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
     delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),

@@ -129,7 +129,7 @@ test.each([
   expect([calls(events), problems(events).length]).toEqual([[], 1]);
 });
 
-test('what the provider runs itself is no call, and the last event adds nothing twice', () => {
+test('what the provider runs itself is not a call, and the last event adds nothing twice', () => {
   const item = call('a', { arguments: '{}', status: 'completed' });
   const events = read([
     added(0, { type: 'web_search_call', id: 'ws' }),
