@@ -266,7 +266,7 @@ describe('a discovery command', () => {
   });
 });
 
-/** Speaks MCP by plain answers over HTTP, or by an event stream, to whoever has the key. */
+/** Speaks MCP by plain answers over HTTP, or by an event stream, to clients that have the key. */
 async function mcpOverWeb(
   way: 'http' | 'sse',
   isLetIn: (authorization: string | undefined) => boolean = () => true,

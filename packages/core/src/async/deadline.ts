@@ -7,7 +7,7 @@ const longestTimer = 2 ** 31 - 1;
 export interface Deadline {
   name: string;
   ms: number;
-  /** How long the work may take to clean up after it was told to stop, before it is left behind. */
+  /** How long the work may take to clean up after a request to stop, before the caller stops waiting. */
   graceMs: number;
   /** When the time does not count. */
   pauses?: Pauses;
@@ -34,7 +34,7 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([work(controller.signal), abandoned.promise]);
   } catch (error) {
-    // Work that stopped because it was told to says so in its own words; why it was told is what matters.
+    // Work that was asked to stop throws its own error. The reason for the request matters more.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     stopTimer();

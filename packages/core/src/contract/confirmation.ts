@@ -26,7 +26,7 @@ interface ConfirmationBase {
   warnings?: string[];
   /** The exact rules that "always" would save; without them "always" is not offered. */
   rules?: string[];
-  /** Rules that allow no more than this very call; absent if `rules` are no wider. */
+  /** Rules that allow no more than this very call; absent if `rules` are not wider. */
   exactRules?: string[];
   /** Answers other than yes and no, such as the scope of a memory. The tool receives the one picked. */
   choices?: { id: string; label: string }[];

@@ -27,6 +27,15 @@ export function thrownText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** What a function returns, or `undefined` if it throws. */
+export function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
 /** The wire values; scripts and models compare them, so they never change. */
 export type ToolErrorType = (typeof toolErrorTypes)[number];
 

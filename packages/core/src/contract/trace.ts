@@ -33,5 +33,5 @@ export type WatchedCall = ToolCall & { readonly name: string; readonly request: 
 /** The span of a call, for what it starts and for the servers it asks. */
 export const callSpan = new CallSlot<Span>();
 
-/** The span of whoever asked for a call. */
+/** The span of the caller. */
 export const parentSpan = new CallSlot<Span>();

@@ -167,7 +167,7 @@ test('hidden text in descriptions becomes visible', async () => {
 });
 
 test.each([
-  ['text that is no JSON', 'console.log("hello")', 'is not valid JSON'],
+  ['text that is not JSON', 'console.log("hello")', 'is not valid JSON'],
   ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'is not valid JSON'],
   ['nesting without end', 'console.log("[".repeat(1e5))', 'is not valid JSON'],
   ['a number', 'console.log(7)', 'JSON array'],
@@ -321,7 +321,7 @@ test('commands get none of our secrets and file descriptors', async () => {
   expect(result?.llmContent).toBe('[[],"yes"]\n');
 });
 
-test('output that is no JSON is quoted without its control characters', async () => {
+test('output that is not JSON is quoted without its control characters', async () => {
   const { failure } = await discovered(`process.stdout.write('\\u001b]0;owned\\u0007[')`);
   expect(String(failure)).toMatch(/is not valid JSON: .*\\x1b\]0;owned/);
 });

@@ -1,3 +1,4 @@
+import { attempt } from '../contract/errors.js';
 import type { DefinitionPins } from '../policy/definition-pins.js';
 import { type ProgramEnding, runProgram } from '../process/run/run-program.js';
 import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
@@ -63,11 +64,7 @@ export class DiscoverySource implements ToolSource {
 
   /** Nothing while its commands cannot be read, which `discover` tells. */
   consentRequests(): ConsentRequest[] {
-    try {
-      return [this.#consentRequest()];
-    } catch {
-      return [];
-    }
+    return attempt(() => [this.#consentRequest()]) ?? [];
   }
 
   /** What the user approves: both commands, because the second one runs whatever the model requests. */

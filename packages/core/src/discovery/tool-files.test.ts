@@ -65,7 +65,7 @@ test('a tool may use modules of Node, packages, and other files of its folder', 
 });
 
 test.each([
-  ['is no program', 'export default {', /Unexpected token|a\.ts/],
+  ['is not a program', 'export default {', /Unexpected token|a\.ts/],
   ['fails, by its line', '\n\nthrow new Error("no");', /^no \(line 3\)$/],
   ['throws what has no text', 'throw Object.create(null);', /Object/],
   ['exports no tool', 'export const x = 1;', /exports no tool; write: export default defineTool/],
@@ -139,7 +139,7 @@ test('files beyond the limit are named', async () => {
   ]);
 });
 
-test('tests, declarations and folders are no tool files', () => {
+test('tests, declarations and folders are not tool files', () => {
   const folder = tempDirectory({
     'a.ts': '',
     'a.test.ts': '',

@@ -20,7 +20,7 @@ test.each([
   expect(readFailure(error, '/f')).toMatchObject({ type, cause: error, message: expect.stringContaining('/f') });
 });
 
-test('what is no failed system call stays what it is', () => {
+test('an error that is not a failed system call stays as it is', () => {
   for (const error of [new Error('bug'), new ToolError('unknown', 'x'), failure('ERR_INVALID_ARG_TYPE'), 'text'])
     expect(readFailure(error, '/f')).toBe(error);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ToolError } from '../contract/errors.js';
+import { attempt, ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories have mode 0700, files 0600; wrong modes are fixed. */
@@ -63,7 +63,8 @@ async function flushName(path: string): Promise<void> {
 /** Of a file system that cannot flush directories, or of a parent that only others may read. */
 const cannotFlush = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EACCES', 'EPERM'];
 
-async function flush(path: string): Promise<void> {
+/** Writes what the system has only in memory to the disk. */
+export async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
@@ -110,9 +111,5 @@ function missingDirectories(path: string): string[] {
 }
 
 function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch {
-    return false;
-  }
+  return attempt(() => statSync(path).isDirectory()) ?? false;
 }

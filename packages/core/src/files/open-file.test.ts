@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
+import { bundleText } from '../../../../testing/bundle.js';
 import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -156,27 +156,16 @@ test('what is open is closed again, also after an error', async () => {
 // RR17
 test.skipIf(!hasProgram('prlimit'))('when descriptors run out, opening waits for its turn', async () => {
   const root = tempDirectory({ 'f.txt': 'content' });
-  const program = join(root, 'program.mjs');
-  await build({
-    stdin: {
-      contents: `
-        import { setImmediate } from 'node:timers/promises';
-        import { withReadableFile } from './open-file.js';
-        import { readWhole } from './open-file.js';
-        const read = async ({ fd, stat }) => {
-          await setImmediate();
-          return (await readWhole(fd, stat.size)).toString();
-        };
-        const one = () => withReadableFile(${JSON.stringify(join(root, 'f.txt'))}, read);
-        const all = await Promise.all(Array.from({ length: 300 }, one));
-        console.log(all.filter((text) => text === 'content').length);`,
-      resolveDir: import.meta.dirname,
-    },
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-  });
+  const program = await bundleText(`
+    import { setImmediate } from 'node:timers/promises';
+    import { readWhole, withReadableFile } from '${import.meta.dirname}/open-file.ts';
+    const read = async ({ fd, stat }) => {
+      await setImmediate();
+      return (await readWhole(fd, stat.size)).toString();
+    };
+    const one = () => withReadableFile(${JSON.stringify(join(root, 'f.txt'))}, read);
+    const all = await Promise.all(Array.from({ length: 300 }, one));
+    console.log(all.filter((text) => text === 'content').length);`);
   const output = execFileSync('prlimit', ['--nofile=32', process.execPath, program], { encoding: 'utf8' });
   expect(output).toBe('300\n');
 });

@@ -13,7 +13,7 @@ import { realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ToolError } from '../contract/errors.js';
+import { attempt, ToolError } from '../contract/errors.js';
 import { osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 
@@ -67,7 +67,7 @@ async function openRegularFile(realPath: string): Promise<ReadableFile> {
   try {
     refuseSpecial(lstatSync(osPath(realPath), { bigint: true }), realPath);
     await refuseEndless(realPath);
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (let times = 0; times < attempts; times++) {
       const file = await openVerified(realPath);
       if (file !== undefined) return file;
     }
@@ -120,11 +120,7 @@ async function isAtPath(fd: number, stat: BigIntStats, realPath: string): Promis
 /** The path of an open descriptor according to the kernel; only Linux answers. */
 function linkOfDescriptor(fd: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
-  try {
-    return shownPath(readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' }));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => shownPath(readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' })));
 }
 
 function refuseSpecial(stat: BigIntStats, path: string): void {

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
-import { thrownText } from '../contract/errors.js';
+import { attempt, thrownText } from '../contract/errors.js';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 
@@ -34,11 +34,7 @@ export function readSmallFile(path: BytePath, options: SmallFileOptions = {}): s
 
 /** Whether the path exists, as a dangling symlink too. */
 export function isThere(path: BytePath): boolean {
-  try {
-    return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(systemPath(path), { throwIfNoEntry: false })) !== undefined;
 }
 
 function readAll(descriptor: number, maxBytes: number): string {

@@ -63,7 +63,7 @@ export class SpillStore {
     return directory;
   }
 
-  /** A process that outlives this one goes on writing to the folder. */
+  /** A process that outlives this one keeps writing to the folder. */
   async leaveTo(pid: number): Promise<void> {
     await this.inUse.mark(this.#session, pid);
   }

@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../contract/call.js';
 import { textOf } from '../contract/content.js';
+import { attempt } from '../contract/errors.js';
 import { canonicalName } from '../policy/rule.js';
 import type { AfterCall, BeforeCall, CallHooks, HookedCall } from '../scheduler/call-hooks.js';
 import { parseJson } from '../text/parse-json.js';
@@ -164,12 +165,8 @@ function noticesOf(verdicts: readonly HookVerdict[]): string[] {
 function matches(matcher: string | undefined, subject: string | undefined): boolean {
   if (matcher === undefined || matcher === '' || matcher === '*' || subject === undefined) return true;
   if (matcher.split('|').some((name) => canonicalName(name.trim()) === subject)) return true;
-  try {
-    return new RegExp(`^(?:${matcher})$`).test(subject);
-  } catch {
-    // An invalid matcher must not leave a call unguarded.
-    return true;
-  }
+  // An invalid matcher must not leave a call unguarded.
+  return attempt(() => new RegExp(`^(?:${matcher})$`).test(subject)) ?? true;
 }
 
 /** The answer of one hook. It can only restrict or inform, never allow. */

@@ -1,14 +1,13 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
-import { ToolError } from '../contract/errors.js';
+import { ToolError, thrownText } from '../contract/errors.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
 import { BaseTool } from '../tools/tools.js';
 import type { LanguageServers } from './language-servers.js';
 import { hoverText, outlineText, placesText } from './navigation-text.js';
-import { oneLine } from './protocol.js';
+import { linesOf, oneLine } from './protocol.js';
 import { readSmallText } from './read-small-text.js';
 import { renameEdits } from './rename-edits.js';
-import { symbolPosition } from './symbol-position.js';
 
 const schema = {
   type: 'object',
@@ -83,7 +82,7 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
     if (asked === undefined) throw new ToolError('execution_failed', `No language server is there for ${path}.`);
     return asked.catch((error: unknown) => {
       if (error instanceof ToolError) throw error;
-      const reason = oneLine(error instanceof Error ? error.message : String(error), 300);
+      const reason = oneLine(thrownText(error), 300);
       throw new ToolError('execution_failed', `The language server did not answer: ${reason}`);
     });
   }
@@ -103,4 +102,26 @@ async function rename(files: ReadonlyMap<string, (text: string) => string>, call
     }
   }
   return `Renamed in ${done.length} ${done.length === 1 ? 'file' : 'files'}: ${done.join(', ')}`;
+}
+
+/** Where a name is in a line, counted from 1, or first in the file; where the line begins if there is no name. */
+function symbolPosition(text: string, line: number | undefined, symbol: string | undefined) {
+  const lines = linesOf(text);
+  const [first, end] = line === undefined ? [0, lines.length] : [line - 1, line];
+  for (const [index, content] of lines.slice(first, end).entries()) {
+    const character = symbol === undefined ? content.search(/\S|$/) : columnOf(content, symbol);
+    if (character !== -1) return { line: first + index, character };
+  }
+  const where = line === undefined ? 'the file' : `line ${line}`;
+  throw new ToolError('invalid_tool_params', symbol ? `${symbol} is not in ${where}.` : `There is no line ${line}.`);
+}
+
+/** The first place where `symbol` is not a part of a longer name; of a dotted one, its last part. */
+function columnOf(line: string, symbol: string): number {
+  const isName = /[\w$]/;
+  for (let at = line.indexOf(symbol); at !== -1; at = line.indexOf(symbol, at + 1)) {
+    const [before = '', after = ''] = [line[at - 1], line[at + symbol.length]];
+    if (!isName.test(before) && !isName.test(after)) return at + symbol.lastIndexOf('.') + 1;
+  }
+  return -1;
 }

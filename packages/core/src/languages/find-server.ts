@@ -22,29 +22,39 @@ export interface ServerPlaces {
   path: string;
   /** The user trusts the folder, so that its programs, and programs that run its code, may start. */
   isTrusted: boolean;
+  /** A sandbox holds what servers do, or everything is allowed. */
+  isContained: () => boolean;
 }
 
 export type ServerSearch = { found: FoundServer } | { missing: string };
 
 /**
  * The first server of a language that is installed: in the project, above `file`, then on `PATH`. In a folder that nobody
- * trusts only servers outside it count, and only those that run nothing of the project.
+ * trusts only servers outside it count, and only those that run nothing of the project. Without a sandbox the same holds
+ * for servers that nobody chose: an agent that may edit files would decide what they run.
  */
 export function findServer({ name, servers }: Language, file: string, places: ServerPlaces): ServerSearch {
-  let isUntrusted = false;
+  let isRefused = false;
   for (const server of servers)
     for (const candidate of candidatesFor(server.program, file, places)) {
       const real = executableAt(candidate);
       if (real === undefined || !isServer(server, real)) continue;
       const isProjects = places.roots.some((root) => isWithin(root, candidate) || isWithin(root, real));
-      if (places.isTrusted || (server.onlyReads && !isProjects)) {
+      const isSafe = !isProjects && (server.onlyReads || (places.isTrusted && server.isChosen));
+      if (isSafe || (places.isTrusted && places.isContained())) {
         const argv = [candidate, ...(server.args ?? [])];
         return { found: { argv, installedIn: installationOf(real), writes: server.writes === true } };
       }
-      isUntrusted = true;
+      isRefused = true;
     }
-  if (isUntrusted) return { missing: 'it is not started, because the folder is not trusted: run lathe trust' };
+  if (isRefused) return { missing: refusal(places) };
   return { missing: `no server for ${name} is installed (${servers.map(({ program }) => program).join(', ')})` };
+}
+
+function refusal({ isTrusted }: ServerPlaces): string {
+  return isTrusted
+    ? 'it runs code of the project, so it is not started without a sandbox'
+    : 'it is not started, because the folder is not trusted: run lathe trust';
 }
 
 function candidatesFor(program: string, file: string, { roots, path }: ServerPlaces): string[] {

@@ -8,6 +8,8 @@ export interface ServerProgram {
   args?: readonly string[];
   /** It never runs anything of the project it reads, so it may start in a folder that nobody trusts. */
   onlyReads?: true;
+  /** Settings name it. */
+  isChosen?: true;
   /** It writes in the project, such as the build directory of cargo. */
   writes?: true;
   /** Only this major version of the npm package, or a later one, is a server. */
@@ -89,7 +91,7 @@ export function languagesOf(settings: Readonly<Record<string, LanguageSetting>>)
     const extensions = setting.extensions
       ? { [name]: setting.extensions.map((each) => (each.startsWith('.') ? each : `.${each}`)) }
       : (base?.extensions ?? {});
-    const server = { program: setting.command, args: setting.args ?? [], writes: true } as const;
+    const server = { program: setting.command, args: setting.args ?? [], writes: true, isChosen: true } as const;
     // A language that only the settings know counts in every project.
     return [{ name, extensions, markers: base?.markers ?? ['.'], servers: [server] }];
   });

@@ -64,7 +64,7 @@ export class LanguageServer {
 
   /**
    * The problems that a change makes, in the file and in those that import it. Begins with the text before, waits until
-   * the file is written, and goes on with the text after; `written` is false when it was not.
+   * the file is written, and continues with the text after; `written` is false when it was not.
    */
   async check(change: CheckedChange, written: Promise<boolean>): Promise<CheckResult> {
     const { path, before, after } = change;

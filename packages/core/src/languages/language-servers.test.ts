@@ -69,7 +69,15 @@ const faults = [
   'floods-requests',
 ];
 
-const deaths = ['dies-at-start', 'refuses-to-start', 'prints-megabytes', 'writes-rubbish', 'huge-message', 'no-json'];
+const deaths = [
+  'dies-at-start',
+  'refuses-to-start',
+  'prints-megabytes',
+  'writes-rubbish',
+  'huge-message',
+  'no-json',
+  'deep-message',
+];
 const lies = ['wrong-types', 'ignores-term', 'asks', 'answers-hugely', 'pushes-hugely'];
 
 test.each([...faults, ...deaths, ...lies])(

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { secrecyOf } from '../files/access/protected-paths.js';
-import { sensitivityOf } from '../files/access/sensitive-files.js';
+import { thrownText } from '../contract/errors.js';
+import { secrecyOf, sensitivityOf } from '../files/access/protected-paths.js';
 import { mayShowLink } from '../files/access/visibility.js';
 import { isWithin, type Workspace } from '../files/workspace.js';
 import { visibleText } from '../text/visible-text.js';
@@ -46,18 +46,16 @@ export class LanguageServers implements ChangeChecks {
   begin(change: CheckedChange): ChangeCheck | undefined {
     const slot = this.#slotFor(change.path);
     if (slot === undefined) return undefined;
-    const writing: { settle?: (isWritten: boolean) => void } = {};
-    const written = new Promise<boolean>((resolve) => {
-      writing.settle = resolve;
-    });
+    let settle: ((isWritten: boolean) => void) | undefined;
+    const written = new Promise<boolean>((resolve) => (settle = resolve));
     const work = slot.use(change.path, (server) => server.check(change, written));
     work.catch(() => undefined);
     return {
       report: (signal) => {
-        writing.settle?.(true);
+        settle?.(true);
         return this.#report(slot, work, signal);
       },
-      cancel: () => writing.settle?.(false),
+      cancel: () => settle?.(false),
     };
   }
 
@@ -102,7 +100,7 @@ export class LanguageServers implements ChangeChecks {
           await slot.use(root, async () => undefined);
           return { language, status: 'ready', command, startMs: Math.round(performance.now() - begin) };
         } catch (error) {
-          return { language, status: 'failed', command, reason: messageOf(error) };
+          return { language, status: 'failed', command, reason: thrownText(error) };
         }
       }),
     );
@@ -142,7 +140,7 @@ export class LanguageServers implements ChangeChecks {
     } catch (error) {
       if (this.#named.has(name)) return '';
       this.#named.add(name);
-      return `Not checked: the ${name} server failed (${messageOf(error).slice(0, 200)}).`;
+      return `Not checked: the ${name} server failed (${thrownText(error).slice(0, 200)}).`;
     }
   }
 }
@@ -153,10 +151,6 @@ function stillThere(earlier: readonly Problem[], { found, now }: CheckResult): P
     const isSame = (other: Problem) => other.code === code && other.message === message && !found.includes(other);
     return now.get(path)?.find(isSame) ?? [];
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What the work results in, or `undefined` when it takes longer. */

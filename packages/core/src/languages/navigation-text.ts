@@ -1,7 +1,7 @@
 import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { visibleText } from '../text/visible-text.js';
 import type { LanguageServers } from './language-servers.js';
-import { field, linesOf, oneLine, pathOf } from './protocol.js';
+import { field, linesOf, oneLine, pathOf, positionOf } from './protocol.js';
 import { readSmallText } from './read-small-text.js';
 
 const maxPlaces = 100;
@@ -18,19 +18,18 @@ const kinds =
 export async function placesText(answer: unknown, servers: LanguageServers): Promise<string> {
   const places = (Array.isArray(answer) ? answer : [answer]).flatMap((entry: unknown) => {
     const path = pathOf(field(entry, 'uri') ?? field(entry, 'targetUri'));
-    const start = field(field(entry, 'range') ?? field(entry, 'targetSelectionRange'), 'start');
-    const [line, column] = [Number(field(start, 'line')), Number(field(start, 'character'))];
-    return path !== undefined && Number.isSafeInteger(line) ? [{ path, line, column }] : [];
+    const start = positionOf(field(field(entry, 'range') ?? field(entry, 'targetSelectionRange'), 'start'));
+    return path !== undefined && start ? [{ path, ...start }] : [];
   });
   const texts = new Map<string, string[]>();
   const lines: string[] = [];
-  for (const { path, line, column } of places.slice(0, maxPlaces)) {
+  for (const { path, line, character } of places.slice(0, maxPlaces)) {
     if (!texts.has(path)) {
       const shown = await servers.showable(path);
       texts.set(path, linesOf((shown && (await readSmallText(shown))) ?? ''));
     }
     const content = visibleText((texts.get(path)?.[line] ?? '').trim().slice(0, 200));
-    lines.push(`${servers.display(path)}:${line + 1}:${column + 1}${content === '' ? '' : `: ${content}`}`);
+    lines.push(`${servers.display(path)}:${line + 1}:${character + 1}${content === '' ? '' : `: ${content}`}`);
   }
   if (places.length > lines.length) lines.push(`(${places.length - lines.length} more)`);
   return lines.join('\n');
@@ -51,20 +50,20 @@ function markupText(contents: unknown): string {
 
 /** The symbols of a file, one per line, indented by nesting. */
 export function outlineText(answer: unknown): string {
-  const lines: string[] = [];
-  const add = (entries: unknown, depth: number) => {
-    if (!Array.isArray(entries) || depth > maxDepth) return;
-    for (const entry of entries) {
-      if (lines.length >= maxSymbols) return;
-      const name = field(entry, 'name');
-      if (typeof name !== 'string') continue;
-      const range = field(entry, 'selectionRange') ?? field(field(entry, 'location'), 'range');
-      const line = Number(field(field(range, 'start'), 'line')) + 1;
-      const kind = kinds[Number(field(entry, 'kind')) - 1] ?? 'symbol';
-      lines.push(`${'  '.repeat(depth)}${line}: ${kind} ${oneLine(name, 120)}`);
-      add(field(entry, 'children'), depth + 1);
-    }
-  };
-  add(answer, 0);
-  return lines.length < maxSymbols ? lines.join('\n') : `${lines.join('\n')}\n(more symbols are not shown)`;
+  const lines = symbolLines(answer, 0);
+  const rest = lines.length > maxSymbols ? ['(more symbols are not shown)'] : [];
+  return [...lines.slice(0, maxSymbols), ...rest].join('\n');
+}
+
+function symbolLines(entries: unknown, depth: number): string[] {
+  if (!Array.isArray(entries) || depth > maxDepth) return [];
+  return entries.flatMap((entry: unknown) => {
+    const name = field(entry, 'name');
+    const range = field(entry, 'selectionRange') ?? field(field(entry, 'location'), 'range');
+    const start = positionOf(field(range, 'start'));
+    if (typeof name !== 'string' || !start) return [];
+    const kind = kinds[Number(field(entry, 'kind')) - 1] ?? 'symbol';
+    const line = `${'  '.repeat(depth)}${start.line + 1}: ${kind} ${oneLine(name, 120)}`;
+    return [line, ...symbolLines(field(entry, 'children'), depth + 1)];
+  });
 }

@@ -42,7 +42,7 @@ export class OpenDocuments {
     return this.#documents.get(path)?.text;
   }
 
-  /** Opens a document, or replaces its text if that is another one. A byte order mark is no part of it. */
+  /** Opens a document, or replaces its text if that is another one. A byte order mark is not part of it. */
   show(path: string, content: string): void {
     const text = content.replace(/^\ufeff/, '');
     if (this.textOf(path) !== text) this.#send(path, text);

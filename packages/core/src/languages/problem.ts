@@ -1,5 +1,5 @@
 import type { Diagnostic } from 'vscode-languageserver-protocol';
-import { field, oneLine } from './protocol.js';
+import { field, oneLine, positionOf } from './protocol.js';
 
 /** An error or a warning in a file, as a server reports it. */
 export interface Problem {
@@ -23,28 +23,18 @@ export function problemsIn(path: string, list: unknown): Problem[] {
   if (!Array.isArray(list)) return [];
   const diagnostics = list.filter((entry): entry is Diagnostic => isDiagnostic(entry) && (entry.severity ?? 1) <= 2);
   return diagnostics.slice(0, maxPerFile).map((entry) => {
-    const { line, character } = entry.range.start;
-    const { code = '', source = '' } = entry;
-    const isTypeScript = typeof code === 'number' && /^(?:ts|typescript)$/.test(source);
-    const shown = oneLine(isTypeScript ? `TS${code}` : String(code), 60);
-    const message = typeof entry.message === 'string' ? entry.message : entry.message.value;
-    return {
-      path,
-      line,
-      column: character,
-      isError: entry.severity !== 2,
-      code: shown,
-      message: oneLine(message, maxMessage),
-    };
+    const { line, character: column } = entry.range.start;
+    const isTypeScript = typeof entry.code === 'number' && /^(?:ts|typescript)$/.test(entry.source ?? '');
+    const code = oneLine(`${isTypeScript ? 'TS' : ''}${entry.code ?? ''}`, 60);
+    const message = oneLine(typeof entry.message === 'string' ? entry.message : entry.message.value, maxMessage);
+    return { path, line, column, isError: entry.severity !== 2, code, message };
   });
 }
 
 function isDiagnostic(entry: unknown): entry is Diagnostic {
-  const range = field(entry, 'range');
-  const start = field(range, 'start');
   const message = field(entry, 'message');
-  const isPosition = [field(start, 'line'), field(start, 'character')].every((each) => Number.isSafeInteger(each));
-  return isPosition && (typeof message === 'string' || typeof field(message, 'value') === 'string');
+  const isPlaced = positionOf(field(field(entry, 'range'), 'start')) !== undefined;
+  return isPlaced && (typeof message === 'string' || typeof field(message, 'value') === 'string');
 }
 
 const maxShown = 20;

@@ -1,7 +1,7 @@
 import { ToolError } from '../contract/errors.js';
 import { visibleText } from '../text/visible-text.js';
 import type { LanguageServers } from './language-servers.js';
-import { field, pathOf } from './protocol.js';
+import { field, pathOf, positionOf } from './protocol.js';
 
 const maxFiles = 200;
 
@@ -39,7 +39,7 @@ function applied(text: string, edits: readonly unknown[]): string {
   const ends = [...text.matchAll(/\r\n|\r|\n|$/g)];
   const starts = [0, ...ends.map(({ 0: lineBreak, index }) => index + lineBreak.length)];
   const offsetOf = (position: unknown): number => {
-    const [line, character] = [Number(field(position, 'line')), Number(field(position, 'character'))];
+    const { line, character } = positionOf(position) ?? { line: -1, character: -1 };
     const offset = (starts[line] ?? Number.NaN) + character;
     return character >= 0 && offset <= (ends[line]?.index ?? -1) ? offset : Number.NaN;
   };

@@ -1,35 +1,26 @@
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  AbstractMessageReader,
   createMessageConnection,
+  type DataCallback,
+  type Message,
   type MessageConnection,
-  StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import type { ConfigurationParams } from 'vscode-languageserver-protocol';
 import { OutputRing } from '../process/run/captured-output.js';
 import type { ContainedProgram } from '../process/run/contained-program.js';
+import { framedMessages } from '../process/run/framed-messages.js';
 import { plainText } from '../text/visible-text.js';
-import { field, foldersOf } from './protocol.js';
+import { foldersOf } from './protocol.js';
 
-/** A server that sends more than this without completing a message, or leaves more unread, is ended. */
-const maxPendingMegabytes = 32;
-/** After this many bytes in one window, reading pauses until the next one. */
-const maxWindowBytes = 512 << 10;
-const windowMs = 50;
+/** A server that leaves more unread is ended. */
+const maxUnreadBytes = 32 << 20;
 /** The longest that a server may think about one request. */
 const requestMs = 60_000;
 /** Between the end of a server's output and its exit. */
 const exitMs = 300;
-
-/** What a server may ask of us and needs more than `null` for an answer. Nothing it asks for has an effect. */
-const answers: Readonly<Record<string, (params: unknown, roots: readonly string[]) => unknown>> = {
-  'workspace/configuration': (params) => {
-    const items = field(params, 'items');
-    return Array.isArray(items) ? items.slice(0, 100).map(() => null) : [];
-  },
-  'workspace/workspaceFolders': (_params, roots) => foldersOf(roots),
-  'workspace/applyEdit': () => ({ applied: false, failureReason: 'Only Lathe changes files.' }),
-  'window/showDocument': () => ({ success: false }),
-};
 
 /** JSON-RPC with one server over the streams of its program. Sizes and times are bounded. */
 export class ServerConnection {
@@ -40,28 +31,25 @@ export class ServerConnection {
   readonly #rpc: MessageConnection;
   readonly #stderr = new OutputRing(2_000, 8_000);
   #end: (reason: string) => void = () => {};
-  #pending = 0;
-  #window = 0;
 
-  /** `hear` gets every message of the server that has a method, in order. */
-  constructor(program: ContainedProgram, roots: readonly string[], hear: (method: unknown, params: unknown) => void) {
+  /** `hear` gets what the server says or asks for unasked, in order. */
+  constructor(program: ContainedProgram, roots: readonly string[], hear: (method: string, params: unknown) => void) {
     this.#program = program;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-    const reader = new StreamMessageReader(program.stdout);
-    const listen = reader.listen.bind(reader);
-    reader.listen = (callback) =>
-      listen((message) => {
-        this.#pending = 0;
-        hear(field(message, 'method'), field(message, 'params'));
-        callback(message);
-      });
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+    const reader = new BoundedReader(program.stdout);
+    reader.onError((error) => this.close(error.message));
     this.#rpc = createMessageConnection(reader, new StreamMessageWriter(program.stdin));
-    // Counted before the reader sees the bytes; a message that completes sets the count back.
-    program.stdout.on('data', (chunk: Buffer) => this.#count(chunk.length));
     program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
-    this.#rpc.onRequest((method, params) => (Object.hasOwn(answers, method) ? answers[method]?.(params, roots) : null));
+    this.#rpc.onNotification(hear);
+    this.#rpc.onUnhandledProgress((params) => hear('$/progress', params));
+    // What a server asks for has no effect. It gets an answer, whether it reads it or not.
+    this.#rpc.onRequest((method, params) => {
+      this.#checkUnread();
+      hear(method, params);
+      return null;
+    });
+    this.#rpc.onRequest('workspace/workspaceFolders', () => foldersOf(roots));
+    this.#rpc.onRequest('workspace/configuration', noSettings);
     this.#rpc.onError(() => {});
     const exited = program.exited.then((exit) =>
       this.close(exit.type === 'exit' ? `it exited with code ${exit.code}` : `it was killed by ${exit.signal}`),
@@ -73,9 +61,8 @@ export class ServerConnection {
   }
 
   notify(method: string, params: object): void {
-    if (this.isOver) return;
-    if (this.#program.stdin.writableLength > maxPendingMegabytes << 20) this.close('it does not read its input');
-    else void this.#rpc.sendNotification(method, params).catch(() => undefined);
+    this.#checkUnread();
+    if (!this.isOver) void this.#rpc.sendNotification(method, params).catch(() => undefined);
   }
 
   /** Rejects when the server refuses, or when the connection ends. A server that does not answer in time is ended. */
@@ -104,18 +91,32 @@ export class ServerConnection {
     void this.#program.end().then(finish, finish);
   }
 
-  #count(bytes: number): void {
-    this.#pending += bytes;
-    this.#window += bytes;
-    const most = maxPendingMegabytes << 20;
-    if (this.#pending > most) this.close(`it sent a message of over ${maxPendingMegabytes} MB`);
-    else if (this.#program.stdin.writableLength > most) this.close('it does not read its input');
-    else if (this.#window === bytes) setTimeout(() => this.#startWindow(), windowMs).unref();
-    if (this.#window > maxWindowBytes) this.#program.stdout.pause();
+  #checkUnread(): void {
+    if (this.#program.stdin.writableLength > maxUnreadBytes) this.close('it does not read its input');
+  }
+}
+
+function noSettings({ items }: ConfigurationParams): null[] {
+  return items.slice(0, 100).map(() => null);
+}
+
+/** The reader of the library has no limits. */
+class BoundedReader extends AbstractMessageReader {
+  readonly #stream: Readable;
+
+  constructor(stream: Readable) {
+    super();
+    this.#stream = stream;
   }
 
-  #startWindow(): void {
-    this.#window = 0;
-    if (!this.isOver) this.#program.stdout.resume();
+  listen(callback: DataCallback) {
+    const delivered = this.#deliver(callback).catch((error: unknown) => this.fireError(error));
+    void delivered.then(() => this.fireClose());
+    return this;
+  }
+
+  async #deliver(callback: DataCallback): Promise<void> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the connection checks what it is
+    for await (const message of framedMessages(this.#stream)) callback(message as Message);
   }
 }

@@ -1,3 +1,4 @@
+import { thrownText } from '../contract/errors.js';
 import type { Visibility } from '../files/access/visibility.js';
 import type { ContainedProgram } from '../process/run/contained-program.js';
 import { type FoundServer, findServer, type ServerPlaces, type ServerSearch } from './find-server.js';
@@ -93,7 +94,7 @@ export class ServerSlot {
   #started(file: string): Promise<LanguageServer> {
     if (performance.now() < this.#failures.retryAt) throw new Error(this.#failures.last);
     this.#server ??= this.#start(file).catch((error: unknown) => {
-      throw new Error(this.#failed(error instanceof Error ? error.message : String(error)), { cause: error });
+      throw new Error(this.#failed(thrownText(error)), { cause: error });
     });
     return this.#server;
   }

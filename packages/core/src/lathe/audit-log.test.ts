@@ -67,7 +67,7 @@ test('a secret at the cut is not half shown, and a huge record is not written ou
   expect(text.trimEnd().split('\n')).toHaveLength(2);
 });
 
-test('a record that is no JSON is noted and the log goes on', () => {
+test('a record that is not JSON is noted and the log continues', () => {
   const { log, file } = openLog(tempDirectory());
   log.record({ ...record, proposed: { count: 1n } });
   log.record(record);

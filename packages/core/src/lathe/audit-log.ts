@@ -68,7 +68,7 @@ export class AuditLog {
       );
       return line.length <= maxLineChars ? line : JSON.stringify({ ...brief, left_out: `${line.length} characters` });
     } catch {
-      return JSON.stringify({ ...brief, left_out: 'it is no JSON' });
+      return JSON.stringify({ ...brief, left_out: 'it is not JSON' });
     }
   }
 

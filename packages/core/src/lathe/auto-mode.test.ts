@@ -90,7 +90,7 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     ['writing in another folder', 'echo x > HOME/x.txt', {}, /./],
     ['a background command', 'node -e 1', { is_background: true }, /./],
     ['a right', 'node -e 1', { rights: ['network'] }, /leave the sandbox/],
-    ['a protected file', 'echo x > AGENTS.md', {}, /obey/],
+    ['a protected file', 'echo x > AGENTS.md', {}, /act on/],
     ['the workspace itself', 'rm -rf .', {}, /workspace/],
     ['an ignored file', 'rm local.json', {}, /rewind/],
     ['a folder with an ignored file', 'rm -r kept', {}, /kept\/local.json/],
@@ -158,6 +158,18 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(existsSync(join(root, 'fine.txt'))).toBe(true);
     expect(readdirSync(join(latheHome, 'put-aside'))).toHaveLength(2);
     expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toBe('be kind\n');
+  });
+
+  test.each([
+    ['CLAUDE.md', 'ln -s docs.md CLAUDE.md'],
+    ['.github/workflows', 'mkdir t .github; ln -s ../t .github/workflows'],
+    ['.github/workflows', 'mkdir -p t/workflows; ln -s t .github'],
+  ])('a symlink named %s is removed: %s', async (name, command) => {
+    const { run, root } = await open({}, { 'link.sh': `echo x > docs.md; ${command}` });
+    const { asked, outcome } = await run('bash link.sh');
+    expect(asked).toEqual([]);
+    expect(existsSync(join(root, name))).toBe(false);
+    expect(JSON.stringify(outcome)).toContain(`${name} was created without a question`);
   });
 
   test.each([

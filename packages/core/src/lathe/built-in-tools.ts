@@ -4,11 +4,9 @@ import { SeenFiles } from '../files/access/seen-files.js';
 import type { Visibility } from '../files/access/visibility.js';
 import { userExcludes } from '../files/ignore/git-excludes.js';
 import { type IgnoredBy, IgnoreRules } from '../files/ignore/ignore-rules.js';
-import type { LatheHome } from '../files/lathe-home.js';
 import { Ripgrep } from '../files/search/ripgrep.js';
 import type { SpillStore } from '../files/spill.js';
 import type { Journal } from '../files/undo/journal.js';
-import type { Workspace } from '../files/workspace.js';
 import { FileChanges } from '../files/write/file-changes.js';
 import { FileLocks } from '../files/write/file-lock.js';
 import type { Policy } from '../policy/policy.js';
@@ -23,7 +21,6 @@ import type { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { Rewind } from '../rewind/rewind.js';
 import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
-import type { LoadedSettings } from '../settings/load-settings.js';
 import { type Asker, AskUserQuestionTool } from '../tools/ask-user-question.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
@@ -40,23 +37,18 @@ import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
-import type { Extension } from './extension.js';
+import type { Extension, OpenedParts } from './extension.js';
 import type { WorktreeOrigin } from './lathe.js';
 import { type Languages, openLanguages } from './open-languages.js';
 import type { Retention } from './retention.js';
 import { webTools } from './web-tools.js';
 
-export interface BuiltInOptions {
-  workspace: Workspace;
+export interface BuiltInOptions extends Omit<OpenedParts, 'plugins'> {
   policy: Policy;
   settings: Settings;
-  home: LatheHome;
-  userHome: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Without what `.env` files add, which must not choose what a sandboxed command sees. */
   ownEnv: Readonly<Record<string, string | undefined>>;
-  /** The settings with where they come from. */
-  loaded: LoadedSettings;
   /** The person trusts the folder for this run, its commands and servers included. */
   isTrusted: boolean;
   /** Who calls the tools: a model must have read a file before it may replace it. */
@@ -211,7 +203,7 @@ function readLimits({ tools }: Settings): ReadLimits {
   return { lines: orMost(tools.truncateToolOutputLines), chars: orMost(tools.truncateToolOutputThreshold) };
 }
 
-/** Zero and less mean no limit of one's own; some limit there always is. */
+/** Zero and less mean the default limit; there always is one. */
 function orMost(limit: number): number {
   return limit > 0 ? limit : 1_000_000;
 }

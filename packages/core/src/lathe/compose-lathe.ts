@@ -216,7 +216,7 @@ function assertUsable(options: LatheOptions): void {
   assertNode();
   assertTypes(options);
   const { cwd, flags = {} } = options;
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is not a directory: ${cwd}`);
   const known: readonly string[] = allSettings.map(({ key }) => key);
   for (const key of Object.keys(flags)) {
     if (known.includes(key)) continue;

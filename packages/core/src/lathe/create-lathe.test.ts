@@ -28,7 +28,7 @@ test.each([
   [{ tools: [{}] }, 'is not a tool'],
   [{ approver: () => ({ outcome: 'once' }) }, 'approver must have a method decide'],
   [{ isTrusted: 'false' }, 'isTrusted must be true or false'],
-  [{ cwd: '/no/such/directory' }, 'cwd is no directory: /no/such/directory'],
+  [{ cwd: '/no/such/directory' }, 'cwd is not a directory: /no/such/directory'],
   [
     { flags: { 'tools.aprovalMode': 'yolo' } },
     'there is no setting tools.aprovalMode. Did you mean tools.approvalMode?',

@@ -80,7 +80,7 @@ const carriers = [
 ];
 
 test.skipIf(!hasProgram('git'))(
-  'whoever carries it, what rules deny is not printed',
+  'denied content is not printed, whichever program prints it',
   { timeout: 300_000 },
   async () => {
     const root = repository();

@@ -39,7 +39,7 @@ async function open(decision: Decision, flags: LatheOptions['flags'] = {}) {
 
 const always = { outcome: 'always', scope: 'session' } as const;
 
-test('"always" for exactly a command holds for it alone, in its directory and its way to run', async () => {
+test('"always" for exactly a command applies to it alone, in its directory and its way to run', async () => {
   const { run, added } = await open(always);
   const command = 'node -e 1 > log.txt';
   expect((await run(command)).offered?.rules).toEqual([`run_shell_command(=${command})`]);
@@ -58,6 +58,13 @@ test('"always" for exactly a command holds for it alone, in its directory and it
     [`${command}\\ `, {}],
   ] as const)
     expect((await run(other, more)).asked).toBe(1);
+});
+
+test('a space after a backslash is a part of the command', async () => {
+  const { run } = await open(always);
+  await run('node -e 1\\ ');
+  expect((await run('node -e 1\\')).asked).toBe(1);
+  expect((await run('node -e 1\\ ')).asked).toBe(0);
 });
 
 test.each([

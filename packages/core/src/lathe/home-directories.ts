@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { attempt } from '../contract/errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Settings } from '../settings/keys.js';
 
@@ -16,7 +17,7 @@ export interface HomeOptions {
  * Lathe is started in count as the person's own.
  */
 export function homeDirectories({ env, home, latheHome }: HomeOptions): { userHome: string; latheHome: string } {
-  const userHome = home || env['HOME'] || env['USERPROFILE'] || accountHome();
+  const userHome = home || env['HOME'] || env['USERPROFILE'] || attempt(() => userInfo().homedir);
   if (userHome === undefined) throw new Error('There is no home directory: set HOME to an absolute path.');
   const state = latheHome || env['LATHE_HOME'] || join(userHome, '.lathe');
   if (!isAbsolute(userHome))
@@ -29,12 +30,4 @@ export function homeDirectories({ env, home, latheHome }: HomeOptions): { userHo
 export function personalFolders(parts: { home: LatheHome; userHome: string; settings: Settings }): string[] {
   const { home, userHome, settings } = parts;
   return [home.path, ...(settings.general.readQwenHome ? [join(userHome, '.qwen')] : [])];
-}
-
-function accountHome(): string | undefined {
-  try {
-    return userInfo().homedir || undefined;
-  } catch {
-    return undefined;
-  }
 }

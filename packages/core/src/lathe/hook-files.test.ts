@@ -15,6 +15,7 @@ const settings = JSON.stringify({
         hooks: [
           { type: 'command', command: './check.sh' },
           { type: 'command', command: 'sh "$CLAUDE_PROJECT_DIR/late.sh"' },
+          { type: 'command', command: 'sh bare && cd tools && ./inner.sh && prettier --check src/' },
         ],
       },
     ],
@@ -25,6 +26,9 @@ async function open(mode: 'auto-edit' | 'yolo') {
   const base = tempDirectory({
     'app/.lathe/settings.json': settings,
     'app/check.sh': '#!/bin/sh\nexit 0\n',
+    'app/bare': 'exit 0\n',
+    'app/tools/inner.sh': 'exit 0\n',
+    'app/src/a.txt': 'a\n',
     'home/x': '',
   });
   const [cwd, home] = [join(base, 'app'), join(base, 'home')];
@@ -54,23 +58,25 @@ test.each(['auto-edit', 'yolo'] as const)('in %s mode a file that a hook runs is
   const { cwd, lathe, asked } = await open(mode);
   asked.length = 0;
   const write = (name: string) => ({ name: 'write_file', args: { file_path: join(cwd, name), content: 'evil' } });
-  const outcomes = await lathe.run([write('check.sh'), write('late.sh'), write('other.sh')], never);
-  expect(outcomes.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'success']);
-  expect(asked).toEqual([
-    `write_file: ${join(cwd, 'check.sh')} is run by a hook`,
-    `write_file: ${join(cwd, 'late.sh')} is run by a hook`,
-  ]);
+  const run = ['check.sh', 'late.sh', 'bare', 'tools/inner.sh'];
+  const outcomes = await lathe.run([...run, 'other.sh', 'src/a.txt'].map(write), never);
+  expect(outcomes.map(({ status }) => status)).toEqual([...run.map(() => 'cancelled'), 'success', 'success']);
+  expect(asked).toEqual(run.map((name) => `write_file: ${join(cwd, name)} is run by a hook`));
 });
 
 test.skipIf(!hasProgram('bwrap'))('a command in the sandbox does not change it either', async () => {
   const { cwd, lathe } = await open('yolo');
-  const command = 'sh -c "echo evil > check.sh; echo evil > late.sh; mv check.sh gone; true"';
-  await lathe.run([{ name: 'run_shell_command', args: { command } }], never);
-  expect(readFileSync(join(cwd, 'check.sh'), 'utf8')).toBe('#!/bin/sh\nexit 0\n');
+  const names = ['check.sh', 'bare', 'tools/inner.sh'];
+  const before = names.map((name) => readFileSync(join(cwd, name), 'utf8'));
+  const writes = [...names, 'late.sh', 'src/a.txt'].map((name) => `echo evil > ${name}`).join('; ');
+  writeFileSync(join(cwd, 'x'), `${writes}; mv check.sh gone; mv tools old; mkdir tools; echo evil > tools/inner.sh`);
+  await lathe.run([{ name: 'run_shell_command', args: { command: 'bash x' } }], never);
+  expect(names.map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(before);
   expect(existsSync(join(cwd, 'late.sh'))).toBe(false);
+  expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe('evil\n');
 });
 
-test('agreement to hooks holds for the content of the files they run', async () => {
+test('agreement to hooks applies to the content of the files they run', async () => {
   const { cwd, asked, reopen } = await open('auto-edit');
   const hooks = () => asked.filter((question) => question.startsWith('hook:')).length;
   expect(hooks()).toBe(1);

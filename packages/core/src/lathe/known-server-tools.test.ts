@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -7,9 +7,9 @@ import type { LatheOptions } from './lathe.js';
 
 const never = new AbortController().signal;
 
-/** A server that lists the tools named in the file `tools`. It answers only while the file `gate` exists. */
+/** A server that lists the tools named in the file `tools`. It answers only while the file `gate` exists, and counts its starts. */
 const server = `
-import { existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 const answers = {
   initialize: ({ protocolVersion }) =>
@@ -19,6 +19,7 @@ const answers = {
   }),
   'tools/call': ({ name }) => ({ content: [{ type: 'text', text: 'hello from ' + name }] }),
 };
+appendFileSync('starts', 'x');
 const answer = (line) => {
   if (!existsSync('gate')) return setTimeout(answer, 5, line);
   const { id, method, params } = JSON.parse(line);
@@ -89,12 +90,23 @@ test('a known server that no longer starts is reported later', async () => {
   expect(await call('s__greet')).toMatchObject({ status: 'error', error: { type: 'mcp_tool_error' } });
 });
 
-test('a session that ends before its servers have started reports no failure', async () => {
+test('a session that ends at once starts no server that it knows, and reports no failure', async () => {
+  const { cwd, open, runOnce } = sessionsWithServer();
+  await runOnce();
+  const { prepare, close } = await open();
+  const { later } = await prepare();
+  await close();
+  expect(await later).toEqual(new Map());
+  expect(readFileSync(join(cwd, 'starts'), 'utf8')).toBe('x');
+});
+
+test('a session that ends before its servers answer reports no failure', async () => {
   const { cwd, open, runOnce } = sessionsWithServer();
   await runOnce();
   rmSync(join(cwd, 'gate'));
   const { prepare, close } = await open();
   const { later } = await prepare();
+  await expect.poll(() => readFileSync(join(cwd, 'starts'), 'utf8')).toBe('xx');
   await close();
   expect(await later).toEqual(new Map());
 });

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeLanguage, fakeLanguageServer } from '../../../../testing/language-world.js';
+import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../contract/call.js';
 import { textOf } from '../contract/content.js';
@@ -52,6 +53,27 @@ test('the result of an edit and of a new file names the problems, for the model 
   expect(edited.llmContent).toMatch(/\n\nNew problems:\na\.demo:1:1 error bad: new$/);
   expect(edited.returnDisplay).toMatchObject({ problems: 'New problems:\na.demo:1:1 error bad: new' });
 });
+
+test.each([
+  ['auto-edit', 'off', false],
+  ['yolo', 'off', true],
+  ['auto-edit', 'auto', hasProgram('bwrap')],
+] as const)(
+  'in %s mode with the sandbox %s, code of the project runs as its server: %s',
+  async (mode, sandbox, runs) => {
+    const cwd = tempDirectory({ 'a.py': 'one\n', 'venv/bin/pylsp': '#!/bin/sh\nexit 0\n' });
+    const program = join(cwd, 'venv/bin/pylsp');
+    chmodSync(program, 0o755);
+    const flags = { 'tools.approvalMode': mode, 'tools.sandbox.mode': sandbox };
+    const env = { PATH: '/usr/bin:/bin' };
+    const { call } = await latheIn(cwd, { flags, env, caller: 'person' });
+    await call('write_file', { file_path: program, content: '#!/bin/sh\necho started >&2\nexit 3\n' });
+    let text = 'Not checked yet';
+    for (let n = 0; text.includes('Not checked yet') && n < 30; n++)
+      text = textOf((await call('write_file', { file_path: join(cwd, 'a.py'), content: `${n}\n` })).llmContent);
+    expect(text.includes('server failed')).toBe(runs);
+  },
+);
 
 test.each([
   ['a mark', Buffer.from('\ufeff😀 one\nBAD(old)\n')],

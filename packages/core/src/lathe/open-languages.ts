@@ -1,27 +1,24 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import type { Visibility } from '../files/access/visibility.js';
-import type { LatheHome } from '../files/lathe-home.js';
-import type { Workspace } from '../files/workspace.js';
 import type { FoundServer } from '../languages/find-server.js';
 import type { Language } from '../languages/known-languages.js';
 import type { LanguageServers, LanguageStatus } from '../languages/language-servers.js';
 import { Consent } from '../policy/consent.js';
+import type { Policy } from '../policy/policy.js';
 import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { sanitizePath } from '../process/run/trusted-path.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
 import { denyAll } from '../scheduler/approve.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
-import type { LoadedSettings } from '../settings/load-settings.js';
 import type { ChangeChecks } from '../tools/file-change-tool.js';
 import type { ToolSource } from '../tools/tool-registry.js';
+import type { OpenedParts } from './extension.js';
 
-export interface LanguageOptions {
-  workspace: Workspace;
-  loaded: LoadedSettings;
-  home: LatheHome;
+export interface LanguageOptions extends Pick<OpenedParts, 'workspace' | 'loaded' | 'home'> {
   sandbox: Sandbox;
+  policy: Pick<Policy, 'mode'>;
   visibility: Visibility;
   /** The person trusts the folder for this run, its servers included. */
   isTrusted: boolean;
@@ -65,16 +62,18 @@ export function openLanguages(options: LanguageOptions): Languages {
 }
 
 async function openServers(options: LanguageOptions): Promise<LanguageServers> {
-  const { workspace, loaded, visibility, home } = options;
+  const { workspace, loaded, visibility, home, sandbox, policy } = options;
   const { LanguageServers: Servers } = await import('../languages/language-servers.js');
   const { roots } = workspace;
   const path = await sanitizePath(loaded.env['PATH'] ?? '', roots);
   const runner = new CommandRunner(home);
+  // Asked in a trusted folder only: elsewhere it decides nothing, and it starts a program.
+  const hasSandbox = loaded.isTrusted && (await sandbox.status()).kind !== 'none';
   return new Servers({
     workspace,
     settings: loaded.settings.languages,
     visibility,
-    places: { roots, path, isTrusted: loaded.isTrusted },
+    places: { roots, path, isTrusted: loaded.isTrusted, isContained: () => hasSandbox || policy.mode === 'yolo' },
     // Servers start helpers, such as `node`, by name: in a folder that nobody trusts, never those of the folder.
     start: (found, language) => startServer(found, language, runner, options, loaded.isTrusted ? {} : { PATH: path }),
   });

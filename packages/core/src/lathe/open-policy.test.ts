@@ -20,7 +20,7 @@ async function latheWith(permissions: object, files: Record<string, string> = {}
   return { place, lathe };
 }
 
-test('a rule on ~ holds for a home directory that is a link', async () => {
+test('a rule on ~ applies to a home directory that is a link', async () => {
   const { place, lathe } = await latheWith({ deny: ['read_file(~/notes/**)'] }, { 'home/notes/a': 'x' });
   const [outcome] = await lathe.run(
     [{ name: 'read_file', args: { absolute_path: join(place, 'home/notes/a') } }],
@@ -130,7 +130,7 @@ test('a deny rule that its own examples disprove still denies, and is reported',
   });
   expect(lathe.problems).toEqual([
     'permissions.examples: "touch *" does not match "rm a". It still restricts.',
-    'permissions.examples: "typo" is no rule about commands that stands in a list.',
+    'permissions.examples: "typo" is not a command rule in one of the lists.',
   ]);
   const [outcome] = await lathe.run([{ name: 'run_shell_command', args: { command: 'touch a' } }], signal);
   expect(outcome?.error?.type).toBe('execution_denied');

@@ -1,25 +1,20 @@
-import { realpathSync } from 'node:fs';
-import type { LatheHome } from '../files/lathe-home.js';
-import type { Workspace } from '../files/workspace.js';
-import { AgreedRules } from '../policy/agreed-rules.js';
+import { realHome } from '../files/access/home-places.js';
+import { AgreedRules, FolderRules } from '../policy/agreed-rules.js';
 import { Policy } from '../policy/policy.js';
 import { kindOfSpec, parseRule } from '../policy/rule.js';
 import type { Settings } from '../settings/keys.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
-import type { JsonValue } from '../settings/parse-jsonc.js';
 import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
+import type { OpenedParts } from './extension.js';
 import type { WorktreeOrigin } from './lathe.js';
 
-interface PolicyPlace {
-  workspace: Workspace;
-  home: LatheHome;
-  userHome: string;
+interface PolicyPlace extends Pick<OpenedParts, 'workspace' | 'home' | 'userHome'> {
   worktree?: WorktreeOrigin | undefined;
 }
 
-/** The policy that the settings ask for; "always" for the project or the user is saved in their settings. */
+/** The policy that the settings ask for; "always" is saved in the settings of the user or of a trusted project. */
 export async function openPolicy(
-  { settings, mayLackRestrictions }: Pick<LoadedSettings, 'settings' | 'mayLackRestrictions'>,
+  { settings, mayLackRestrictions, isTrusted }: Pick<LoadedSettings, 'settings' | 'mayLackRestrictions' | 'isTrusted'>,
   { workspace, home, userHome, worktree }: PolicyPlace,
 ): Promise<Policy> {
   const { permissions, tools } = settings;
@@ -27,11 +22,12 @@ export async function openPolicy(
   const restrictions = [...permissions.ask, ...permissions.deny, ...tools.exclude];
   const wrong = await disproved(permissions, restrictions);
   const isCounted = (rule: string) => !wrong.has(rule);
+  const own = new FolderRules(home);
   const policy = new Policy({
     mode: tools.approvalMode,
     isCautious: mayLackRestrictions,
     rules: {
-      allow: permissions.allow.filter(isCounted),
+      allow: [...permissions.allow.filter(isCounted), ...(await own.of(project))],
       ask: permissions.ask,
       deny: [...permissions.deny, ...tools.exclude],
     },
@@ -44,8 +40,11 @@ export async function openPolicy(
       ...(worktree && { copy: { of: worktree.top, at: worktree.copyTop } }),
     },
     save: async (rules, scope) => {
+      if (scope === 'project' && !isTrusted) return own.add(project, rules);
       const file = scope === 'user' ? userSettings(home) : projectSettings(project);
-      await saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
+      await saveSetting(home, file, ['permissions', 'allow'], (current) => [
+        ...new Set([...(Array.isArray(current) ? current : []), ...rules]),
+      ]);
       if (scope === 'project') await new AgreedRules(home).add(project, rules);
     },
   });
@@ -69,7 +68,7 @@ async function disproved(
     const outcome = isRestriction ? 'It still restricts.' : 'It allows nothing until you fix it.';
     const problems =
       spec === undefined || !(isRestriction || allow.includes(text))
-        ? [`"${text}" is no rule about commands that stands in a list.`]
+        ? [`"${text}" is not a command rule in one of the lists.`]
         : checkRuleExamples(spec, own, { isRestriction }).map((problem) => `${problem} ${outcome}`);
     if (problems.length > 0)
       wrong.set(
@@ -78,17 +77,4 @@ async function disproved(
       );
   }
   return wrong;
-}
-
-function union(current: JsonValue | undefined, added: readonly string[]): JsonValue {
-  return [...new Set([...(Array.isArray(current) ? current : []), ...added])];
-}
-
-/** What is judged are real paths, and a home directory may be a link. */
-function realHome(home: string): string {
-  try {
-    return realpathSync.native(home);
-  } catch {
-    return home;
-  }
 }

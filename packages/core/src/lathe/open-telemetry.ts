@@ -1,3 +1,4 @@
+import { attempt } from '../contract/errors.js';
 import type { CallWatcher, Tracer } from '../contract/trace.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import { secretsOf } from './secrets-of.js';
@@ -34,15 +35,7 @@ export async function openTelemetry(loaded: LoadedSettings): Promise<Telemetry |
 function headersIn(text: string): Record<string, string> {
   const pairs = text.split(',').flatMap((pair) => {
     const [, name, value = ''] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
-    return name === undefined ? [] : [[name, decode(value)] as const];
+    return name === undefined ? [] : [[name, attempt(() => decodeURIComponent(value)) ?? value] as const];
   });
   return Object.fromEntries(pairs);
-}
-
-function decode(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

@@ -67,7 +67,7 @@ const matrix = (root: string): (readonly [name: string, args: Record<string, unk
 };
 
 // SK08
-test('in plan mode every tool runs what is proven to change nothing, and nothing else, whoever says yes', async () => {
+test('in plan mode a tool runs only calls that are proven to change nothing, also after a yes', async () => {
   const { lathe, root } = await planning();
   const calls = matrix(root);
   const outcomes = await lathe.run(

@@ -89,7 +89,7 @@ test.each(modes)(
 );
 
 // SD01
-test.each(modes)('in %s mode the same holds for those of the system, by what the policy says', async (mode) => {
+test.each(modes)('in %s mode the same applies to those of the system, by what the policy says', async (mode) => {
   const { cwd, lathe } = await setUp(mode);
   const verdicts: string[] = [];
   for (const path of protectedPaths(cwd).system)

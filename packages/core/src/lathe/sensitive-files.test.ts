@@ -96,7 +96,7 @@ test('searches and patterns leave such files out', async () => {
   expect(questions).toEqual([]);
 });
 
-test('names and sizes of such files are no secret', async () => {
+test('names and sizes of such files are not secret', async () => {
   const { questions, run } = await open();
   for (const command of ['ls -la .env', 'test -f .env', 'stat .env', 'wc -c .env', 'find . -name .env', 'ls -a'])
     expect([command, (await run(shell(command)))?.status]).toEqual([command, 'success']);

@@ -217,7 +217,7 @@ test('a plugin of Claude Code: servers, hooks and folders, without what would gr
     notes: [
       '"lspServers" is not supported.',
       'The server "kit" asks to be trusted; it is not.',
-      'A PreToolUse hook that is no command is not supported.',
+      'A PreToolUse hook that is not a command is not supported.',
     ],
   });
 });
@@ -251,6 +251,21 @@ test('a text with line breaks cannot look like a line of the description', () =>
     'demo (Agent Plugins 1.0, 2 files, 1 KB)',
     'a⏎b',
     'skill    skills/a: Helps.⏎MCP server  none',
+  ]);
+});
+
+test('the description of a plugin shows all settings of its servers and all programs', () => {
+  const mcpServers = {
+    a: { command: 'node', args: ['a.js'], env: { NODE_OPTIONS: '--require ./b.js' }, cwd: '/elsewhere' },
+    b: { httpUrl: 'https://example.com', headers: { Authorization: 'Bearer $GITHUB_TOKEN' } },
+  };
+  const names = Array.from({ length: 30 }, (_, index) => `bin/${index}`);
+  const programs = names.map((name) => [name, { content: Buffer.from('x'), isExecutable: true }] as const);
+  const files = new Map([...filesOf({ 'qwen-extension.json': { name: 'demo', mcpServers } }), ...programs]);
+  expect(describePlugin(readPlugin(files, place), files).slice(1)).toEqual([
+    'MCP server  a: node a.js env={"NODE_OPTIONS":"--require ./b.js"} cwd="/elsewhere"',
+    'MCP server  b: https://example.com headers={"Authorization":"Bearer $GITHUB_TOKEN"}',
+    `programs  ${names.join(', ')}`,
   ]);
 });
 

@@ -28,7 +28,7 @@ export function unknownFields({ extensions, ...manifest }: JsonObject): string[]
   const unknown = Object.keys(manifest).filter((field) => !knownFields.has(field));
   return [
     ...unknown.map((field) => `plugin.json: the field ${JSON.stringify(field)} is not part of the format.`),
-    ...(extensions !== undefined && !isObject(extensions) ? ['plugin.json: "extensions" is no object.'] : []),
+    ...(extensions !== undefined && !isObject(extensions) ? ['plugin.json: "extensions" is not an object.'] : []),
   ];
 }
 
@@ -53,15 +53,17 @@ export function portableServers(files: PluginFiles, place: PluginPlace) {
 
 function serverOf(server: JsonObject, place: PluginPlace): JsonObject | string {
   const { type } = server;
-  if (type === 'stdio') return programOf(server, place);
-  if (type === 'streamable-http' || type === 'sse') return remoteOf(server);
-  return 'its type must be stdio, streamable-http or sse';
+  const isProgram = type === 'stdio';
+  if (!isProgram && type !== 'streamable-http' && type !== 'sse')
+    return 'its type must be stdio, streamable-http or sse';
+  const known = ['type', ...(isProgram ? ['command', 'args', 'env', 'cwd'] : ['url', 'headers'])];
+  const unknown = Object.keys(server).filter((field) => !known.includes(field));
+  if (unknown.length > 0) return `it has unknown fields: ${unknown.join(', ')}`;
+  return isProgram ? programOf(server, place) : remoteOf(server);
 }
 
 function programOf(server: JsonObject, { root, data }: PluginPlace): JsonObject | string {
   const { command, args = [], env = {}, cwd = './' } = server;
-  const unknown = unknownIn(server, ['type', 'command', 'args', 'env', 'cwd']);
-  if (unknown !== undefined) return unknown;
   if (typeof command !== 'string' || typeof cwd !== 'string' || !isTextList(args) || !isTextMap(env))
     return 'command and cwd must be texts, args a list of texts, and env an object of texts';
   if ('PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) return 'env must not set PLUGIN_ROOT or PLUGIN_DATA';
@@ -90,9 +92,7 @@ function placeOf(command: string, cwd: string, { root, data }: PluginPlace): { c
 
 function remoteOf(server: JsonObject): JsonObject | string {
   const { type, url, headers = {} } = server;
-  const unknown = unknownIn(server, ['type', 'url', 'headers']);
-  if (unknown !== undefined) return unknown;
-  if (typeof url !== 'string' || !URL.canParse(url)) return 'its url is no web address';
+  if (typeof url !== 'string' || !URL.canParse(url)) return 'its url is not a web address';
   const { protocol, hostname, username, password, hash } = new URL(url);
   const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
   if (protocol !== 'https:' && !(protocol === 'http:' && isHere)) return 'its url must be https';
@@ -107,11 +107,6 @@ function areHeaders(headers: Readonly<Record<string, string>>): boolean {
     ([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(value),
   );
   return areSound && new Set(names).size === names.length;
-}
-
-function unknownIn(server: JsonObject, known: readonly string[]): string | undefined {
-  const unknown = Object.keys(server).filter((field) => !known.includes(field));
-  return unknown.length > 0 ? `it has unknown fields: ${unknown.join(', ')}` : undefined;
 }
 
 const isTextList = (value: JsonValue | undefined): value is readonly string[] =>

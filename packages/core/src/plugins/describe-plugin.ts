@@ -31,10 +31,10 @@ export function describePlugin(plugin: Plugin, files: PluginFiles): string[] {
       groups.flatMap((group) => group.hooks.map(({ command }) => `hook     ${event}: ${command}`)),
     ),
     ...below('tool (runs inside Lathe)', plugin.tools),
-    ...(programs.length > 0 ? [`programs  ${programs.slice(0, 20).join(', ')}`] : []),
+    ...(programs.length > 0 ? [`programs  ${programs.join(', ')}`] : []),
     ...notes.map((note) => `note     ${note}`),
   ];
-  // A line break in a text must not look like a line of ours.
+  // A line break in a text must not look like a line of this list.
   return lines.map((line) => visibleText(line.replaceAll(/[\r\n\u2028\u2029]+/g, '⏎')));
 }
 
@@ -43,8 +43,11 @@ function skillLine(text: string): string {
   return typeof value === 'string' ? value.slice(0, 200) : '(no description, so it is not used)';
 }
 
-function serverLine({ command, args, url, httpUrl }: Plugin['servers'][string]): string {
-  return [command ?? httpUrl ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ');
+/** With its other settings, such as variables and headers, which may name keys of the person. */
+function serverLine({ command, args = [], url, httpUrl, ...others }: Plugin['servers'][string]): string {
+  const words = [command, ...(Array.isArray(args) ? args : [args]), httpUrl, url].filter((word) => word !== undefined);
+  const rest = Object.entries(others).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return [...words.map(String), ...rest].join(' ');
 }
 
 const maxShownBytes = 100_000;

@@ -34,8 +34,8 @@ test.each([
   'https://example.com/a.git#--upload-pack=x',
   'https://example.com/a.git#-x',
   '/nowhere',
-])('%s is no source', async (text) => {
-  await expect(parse(text, tempDirectory())).rejects.toThrow(/is no (?:folder|branch)/);
+])('%s is not a source', async (text) => {
+  await expect(parse(text, tempDirectory())).rejects.toThrow(/is (?:neither a folder|not a branch)/);
 });
 
 test.each([

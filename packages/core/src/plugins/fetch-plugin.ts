@@ -23,7 +23,7 @@ const gitAddress = /^(?:ssh|file|git\+ssh):\/\/|^[\w.-]+@[\w.-]+:(?!:)\S+$/i;
 /** Recognizes a folder, an archive, an address of an archive, or a git repository. Throws what is wrong with it. */
 export async function parseSource(text: string, resolvePath: (path: string) => string): Promise<PluginSource> {
   const [, address = text, ref = '', folder] = /^(.*?)#([^#:]*)(?::([\w./-]+))?$/.exec(text) ?? [];
-  if (!/^(?:\w[\w./-]{0,199})?$/.test(ref)) throw new Error(`${JSON.stringify(ref)} is no branch or tag`);
+  if (!/^(?:\w[\w./-]{0,199})?$/.test(ref)) throw new Error(`${JSON.stringify(ref)} is not a branch or tag`);
   const isWeb = webAddress.test(address);
   if (isWeb && /\.(?:tgz|tar\.gz|tar)$/i.test(new URL(address).pathname)) return { type: 'address', url: address };
   const isGit = isWeb || gitAddress.test(address);
@@ -35,7 +35,9 @@ async function localSource(text: string, path: string): Promise<PluginSource> {
   const info = await stat(path).catch(() => undefined);
   if (info?.isDirectory()) return { type: 'folder', path };
   if (info?.isFile()) return { type: 'archive', path };
-  throw new Error(`${JSON.stringify(text)} is no folder, no archive and no address of a git repository (https or ssh)`);
+  throw new Error(
+    `${JSON.stringify(text)} is neither a folder, nor an archive, nor the address of a git repository (https or ssh)`,
+  );
 }
 
 /** All files of a plugin. Nothing of it runs, and nothing is written but a clone that is removed again. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { LatheHome } from '../files/lathe-home.js';
@@ -68,9 +67,11 @@ export class InstalledPlugins {
   async install(name: string, files: PluginFiles, source: PluginSource): Promise<void> {
     const { filesHash, writeTree } = await import('./plugin-files.js');
     await this.#home.directory('plugins');
-    const fresh = this.#home.file('plugins', `.new-${randomUUID()}`);
+    const fresh = this.#home.file('plugins', `.new-${name}`);
     const { root } = this.placeOf(name);
     try {
+      // A process that was killed here left it.
+      await rm(fresh, { recursive: true, force: true });
       await writeTree(fresh, files);
       // If this stops halfway, the hash is wrong and the plugin is not used.
       await rm(root, { recursive: true, force: true });

@@ -21,16 +21,22 @@ const maxDepth = 12;
 /** Collects the files of a plugin. Throws when there are too many, or one has a name that could lead elsewhere. */
 export class PluginFileSet {
   readonly files = new Map<string, PluginFile>();
-  readonly #folded = new Set<string>();
+  /** Files and folders as they were spelled, folders with a slash, by the spelling that a Mac sees. */
+  readonly #spellings = new Map<string, string>();
   #bytes = 0;
 
   add(path: string, file: PluginFile): void {
     if (isLeftBehind(path, file)) return;
     const problem = pathProblem(path);
     if (problem !== undefined) throw new Error(`${JSON.stringify(path)} is refused: ${problem}`);
-    const folded = foldPath(path).join('/');
-    if (this.#folded.has(folded)) throw new Error(`${JSON.stringify(path)} is there twice`);
-    this.#folded.add(folded);
+    for (const { index } of path.matchAll(/\/|$/g)) {
+      const spelling = path.slice(0, index + 1);
+      const folded = foldPath(path.slice(0, index)).join('/');
+      const known = this.#spellings.get(folded);
+      if (known !== undefined && (spelling === path || known !== spelling))
+        throw new Error(`${JSON.stringify(path)} is there twice`);
+      this.#spellings.set(folded, spelling);
+    }
     this.#bytes += file.content.length;
     if (this.#bytes > maxPluginBytes) throw new Error(`it holds more than ${maxPluginBytes / 1024 / 1024} MB`);
     if (this.files.size >= maxFiles) throw new Error(`it has more than ${maxFiles} files`);
@@ -48,7 +54,7 @@ function pathProblem(path: string): string | undefined {
 }
 
 /**
- * What programs leave behind when they run is no part of a plugin or skill. Compiled Python counts as that only if it is
+ * What programs leave behind when they run is not part of a plugin or skill. Compiled Python counts as that only if it is
  * bound to the time of its source, as Python writes it: other compiled code is run whatever the source says.
  */
 function isLeftBehind(path: string, { content }: PluginFile): boolean {

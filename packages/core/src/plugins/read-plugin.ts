@@ -155,7 +155,7 @@ function commandsOnly(group: JsonObject, event: string, place: PluginPlace, note
     const time = typeof timeout === 'number' && { timeout: Math.max(1, Math.round(timeout)) };
     return [{ command: fillPlace(command, place), ...time }];
   });
-  if (hooks.length < all.length) notes.push(`A ${event} hook that is no command is not supported.`);
+  if (hooks.length < all.length) notes.push(`A ${event} hook that is not a command is not supported.`);
   const { matcher } = group;
   return { ...(typeof matcher === 'string' && matcher.trim() !== '' && { matcher }), hooks };
 }

@@ -45,6 +45,9 @@ test.each<[string, Parameters<typeof tarOf>[0], string]>([
   ['a pipe', [{ name: 'a', type: '6' }], 'not a regular file'],
   ['a file twice', [{ name: 'a' }, { name: 'a' }], 'there twice'],
   ['a file twice on a Mac', [{ name: 'SKILL.md' }, { name: 'skill.md' }], 'there twice'],
+  ['a folder twice on a Mac', [{ name: 'A/one' }, { name: 'a/two' }], 'there twice'],
+  ['a file that is a folder too', [{ name: 'a' }, { name: 'a/b' }], 'there twice'],
+  ['a folder that is a file too', [{ name: 'a/b' }, { name: 'A' }], 'there twice'],
   ['too many files', Array.from({ length: 2_001 }, (_, index) => ({ name: `f${index}` })), 'more than 2000 files'],
   ['too deep a folder', [{ name: 'a/'.repeat(13) + 'b' }], 'folders deep'],
   ['a size that lies', [{ name: 'a', content: 'x', size: 10_000_000 }], 'cut off'],
@@ -56,7 +59,7 @@ test.each([
   ['a bomb', gzipSync(Buffer.alloc(60 * 1024 * 1024)), 'unpacks to too much'],
   ['too much content', tarOf([{ name: 'a', content: Buffer.alloc(maxPluginBytes + 1) }]), 'more than 20 MB'],
   ['damage', gzipSync('x').subarray(0, 12), 'cannot be unpacked'],
-  ['noise', Buffer.alloc(2_048, 'noise'), 'no tar archive'],
+  ['noise', Buffer.alloc(2_048, 'noise'), 'not a tar archive'],
   ['nothing', Buffer.alloc(1_024), 'empty'],
 ])('refuses %s', (_title, bytes, reason) => {
   expect(() => readTar(bytes)).toThrow(reason);

@@ -26,7 +26,7 @@ export function readTar(bytes: Buffer): PluginFiles {
     }
     at += block + Math.ceil(content.length / block) * block;
   }
-  if (set.files.size === 0) throw new Error('it is no tar archive, or an empty one');
+  if (set.files.size === 0) throw new Error('it is not a tar archive, or an empty one');
   return set.files;
 }
 
@@ -67,12 +67,12 @@ function unzip(bytes: Buffer): Buffer {
 function checkSum(header: Buffer): void {
   const plain = Buffer.from(header).fill(0x20, 148, 156);
   const sum = plain.reduce((total, byte) => total + byte, 0);
-  if (sum !== octal(header, 148, 8)) throw new Error('it is no tar archive, or damaged');
+  if (sum !== octal(header, 148, 8)) throw new Error('it is not a tar archive, or damaged');
 }
 
 function octal(bytes: Buffer, start: number, length: number): number {
   const digits = text(bytes, start, length).trim();
-  if (!/^[0-7]{0,11}$/.test(digits)) throw new Error('it is no tar archive, or damaged');
+  if (!/^[0-7]{0,11}$/.test(digits)) throw new Error('it is not a tar archive, or damaged');
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 

@@ -9,8 +9,12 @@ import { isStringPair, PrivateStore } from './private-store.js';
 export class AgreedRules {
   readonly #store: PrivateStore<[folder: string, rule: string]>;
 
-  constructor(home: LatheHome) {
-    this.#store = new PrivateStore(home, 'agreed-rules.json', { key: 'rules', isEntry: isStringPair });
+  constructor(home: LatheHome, name = 'agreed-rules.json') {
+    this.#store = new PrivateStore(home, name, { key: 'rules', isEntry: isStringPair });
+  }
+
+  get path(): string {
+    return this.#store.path;
   }
 
   async of(folder: string): Promise<ReadonlySet<string>> {
@@ -26,5 +30,20 @@ export class AgreedRules {
       const added = rules.filter((rule) => !known.some(([path, other]) => path === real && other === rule));
       return [...known, ...added.map((rule): [string, string] => [real, rule])];
     });
+  }
+
+  async remove(folder: string, rule: string): Promise<void> {
+    const real = await realpath(folder);
+    await this.#store.update((known) => known.filter(([path, other]) => path !== real || other !== rule));
+  }
+}
+
+/**
+ * The rules that the user allowed with "always in this project" in folders that are not trusted. They are the user's own,
+ * so no file of the folder can add one.
+ */
+export class FolderRules extends AgreedRules {
+  constructor(home: LatheHome) {
+    super(home, 'folder-rules.json');
   }
 }

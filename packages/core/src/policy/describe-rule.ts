@@ -1,7 +1,7 @@
 import { isExactRule } from '../process/rules/exact-rule.js';
 import { kindOfSpec, parseRule } from './rule.js';
 
-/** A rule as a person reads it: `edit(/src/**)` is "edits in src". The text itself if it is no rule. */
+/** A rule as a person reads it: `edit(/src/**)` is "edits in src". The text itself if it is not a rule. */
 export function describeRule(text: string): string {
   const rule = parseRule(text);
   if (typeof rule === 'string') return text;

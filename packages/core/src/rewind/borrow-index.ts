@@ -2,8 +2,9 @@ import { readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promi
 import { join, relative } from 'node:path';
 import { osPath } from '../files/file-name.js';
 import { codeOf } from '../files/fs-error.js';
+import { type IndexEntry, readIndex, writeEntries } from '../process/shell/git-index.js';
 import type { EnclosingRepository } from '../process/shell/git-repository.js';
-import { type IndexEntry, readPlainEntries, writeEntries } from './git-index.js';
+import { joinZero, objectSizes } from './git-output.js';
 import type { PrivateGit } from './private-git.js';
 
 /** A larger index is not borrowed. */
@@ -20,10 +21,16 @@ export async function borrowIndex(
 ): Promise<void> {
   const before = await stat(index, { bigint: true }).catch(() => undefined);
   if (!before?.isFile() || before.size > maxIndexBytes) return;
-  const all = readPlainEntries(await readFile(index)) ?? [];
+  const all = readIndex(await readFile(index)) ?? [];
   const below = toBytes(prefixOf(git));
-  const inside = all.filter(({ name }) => name.subarray(0, below.length).equals(below));
-  const stored = await withStoredSize(git, inside, signal);
+  const inside = all.filter(({ name, isPlain }) => isPlain && name.subarray(0, below.length).equals(below));
+  // Conversions of line ends, of `$Id$` and of large files change the size.
+  const sizes = await objectSizes(
+    git,
+    inside.map(({ id }) => id),
+    signal,
+  );
+  const stored = inside.filter(({ id, size }) => sizes.get(id) === size);
   const entries = await withoutConversion(git, stored, join(info, 'attributes'), signal);
   const temp = `${git.options.index}.borrowed`;
   await writeFile(temp, writeEntries(entries), { mode: 0o600 });
@@ -43,23 +50,6 @@ export function toBytes(path: string): Buffer {
   return typeof os === 'string' ? Buffer.from(os) : os;
 }
 
-/** Conversions of line ends, of `$Id$` and of large files change the size. */
-async function withStoredSize(
-  git: PrivateGit,
-  entries: readonly IndexEntry[],
-  signal: AbortSignal,
-): Promise<IndexEntry[]> {
-  if (entries.length === 0) return [];
-  const input = entries.map(({ id }) => `${id}\n`).join('');
-  const output = await git.run(['cat-file', '--buffer', '--batch-check=%(objectsize)'], {
-    input,
-    signal,
-    borrows: true,
-  });
-  const sizes = output.toString('latin1').split('\n');
-  return entries.filter(({ size }, at) => sizes[at] === String(size));
-}
-
 /** Leaves out files for which attributes name a filter or an encoding, which may keep the size. */
 async function withoutConversion(
   git: PrivateGit,
@@ -72,7 +62,7 @@ async function withoutConversion(
     if (codeOf(error) !== 'ENOENT') throw error;
   });
   const { length } = toBytes(prefixOf(git));
-  const input = Buffer.concat(entries.flatMap(({ name }) => [name.subarray(length), zero]));
+  const input = joinZero(entries.map(({ name }) => name.subarray(length)));
   const args = ['-c', `core.attributesFile=${attributes}`, 'check-attr', '-z', '--stdin', ...converting];
   const output = await git.run(args, { input, signal, maxBytes: maxIndexBytes * 2 });
   const converted = new Set<string>();
@@ -83,4 +73,3 @@ async function withoutConversion(
 }
 
 const converting = ['filter', 'working-tree-encoding'];
-const zero = Buffer.from([0]);

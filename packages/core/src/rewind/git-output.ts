@@ -1,3 +1,5 @@
+import type { PrivateGit } from './private-git.js';
+
 /** The records of an output in which a zero byte ends each. */
 export function splitZero(output: Buffer): Buffer[] {
   const records: Buffer[] = [];
@@ -21,6 +23,18 @@ export function changeRecords(output: Buffer): { head: string; path: Buffer }[] 
   return fields.flatMap((head, at) =>
     at % 2 === 0 ? [{ head: head.toString('latin1'), path: fields[at + 1] ?? Buffer.alloc(0) }] : [],
   );
+}
+
+/** The sizes of objects, by id. One that is not kept is missing. */
+export async function objectSizes(
+  git: PrivateGit,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, number>> {
+  const args = ['cat-file', '--buffer', '--batch-check=%(objectsize)'];
+  const output = await git.run(args, { input: ids.map((id) => `${id}\n`).join(''), signal, borrows: true });
+  const sizes = output.toString('latin1').split('\n');
+  return new Map(ids.map((id, at) => [id, Number(sizes[at])] as const).filter(([, size]) => Number.isInteger(size)));
 }
 
 /** The contents that `cat-file --batch` prints, by id. Those it does not find are missing. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gitDirectoryOf, protectionOf } from '../files/access/protected-paths.js';
-import type { PlannedFile } from './plan-restore.js';
+import { gitDirectoryOf } from '../files/access/protected-paths.js';
+import { type Entry, type PlannedFile, plannedFile } from './plan-restore.js';
 import { GitFailure, type PrivateGit } from './private-git.js';
 import type { FileDifference, FileEntry, SnapshotStore, WorkspaceSnapshot } from './snapshot-store.js';
 
@@ -28,6 +28,8 @@ interface Merge {
   /** The original as it is now. */
   now: WorkspaceSnapshot;
   changes: CopyChanges;
+  /** The directory of the copy. */
+  copy: string;
 }
 
 /** Larger files are not merged: one that changed on both sides is a conflict. */
@@ -46,7 +48,7 @@ export async function mergeChanges(merge: Merge, signal: AbortSignal): Promise<M
     const target = mine ? await merged(merge, theirs, mine, signal) : theirs.to;
     // A path that is left out of snapshots may be there although the tree does not have it; the write then finds it.
     if (target === 'conflict') conflicts.push(theirs.path);
-    else files.push(planned(theirs.path, current, target, merge.git.options.root));
+    else files.push(plannedCopy(merge, theirs.path, current, target));
   }
   return { files, conflicts };
 }
@@ -55,16 +57,11 @@ function isSame(a: FileEntry | undefined, b: FileEntry | undefined): boolean {
   return a?.id === b?.id && a?.mode === b?.mode;
 }
 
-function planned(path: string, now: FileEntry | undefined, target: FileEntry | undefined, root: string): PlannedFile {
-  const full = join(root, path);
-  const guarded = protectionOf(full) ?? gitDirectoryOf(full);
-  return {
-    path,
-    action: !now ? 'create' : target ? 'change' : 'remove',
-    ...(now && { now }),
-    ...(target && { target }),
-    ...(guarded !== undefined && { guarded }),
-  };
+/** Several new files may be a git directory together, as they are in the copy. */
+function plannedCopy({ git, copy }: Merge, path: string, now: Entry, target: Entry): PlannedFile {
+  const { root } = git.options;
+  const guarded = target && gitDirectoryOf(join(copy, path))?.replace(copy, root);
+  return { ...(guarded !== undefined && { guarded }), ...plannedFile(path, { now, target, root }) };
 }
 
 /** Merges two changes of one text line by line, as `git merge` does. */

@@ -70,7 +70,7 @@ export async function planRestore(
   return {
     files: differences
       .filter((each) => !reasons.get(each))
-      .map((each) => plannedFile(each, root, counts.get(each.path))),
+      .map(({ path, from, to }) => plannedFile(path, { now: from, target: to, root, lines: counts.get(path) })),
     left: [
       ...differences.flatMap((each) => {
         const reason = reasons.get(each);
@@ -94,14 +94,20 @@ async function assertKept(store: SnapshotStore, snapshots: readonly WorkspaceSna
 
 const notCovered = 'not part of snapshots: too large, not readable, or with a repository of its own';
 
-function plannedFile({ path, from, to }: FileDifference, root: string, lines: LineCount | undefined): PlannedFile {
+export type Entry = FileEntry | undefined;
+
+/** What it takes to give a file below `root` another content. */
+export function plannedFile(
+  path: string,
+  { root, now, target, lines }: { root: string; now?: Entry; target?: Entry; lines?: LineCount | undefined },
+): PlannedFile {
   const full = join(root, path);
   const guarded = protectionOf(full) ?? gitDirectoryOf(full);
   return {
     path,
-    action: !from ? 'create' : to ? 'change' : 'remove',
-    ...(from && { now: from }),
-    ...(to && { target: to }),
+    action: !now ? 'create' : target ? 'change' : 'remove',
+    ...(now && { now }),
+    ...(target && { target }),
     ...(lines && { lines }),
     ...(guarded !== undefined && { guarded }),
   };

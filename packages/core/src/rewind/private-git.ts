@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
@@ -73,10 +74,7 @@ export class PrivateGit {
     // A command that fails early does not read its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    }).catch((error: unknown) => {
+    const [code = null]: (number | null)[] = await once(child, 'close').catch((error: unknown) => {
       signal.throwIfAborted();
       if (!timeout.aborted) throw error;
       throw new GitFailure(`git ${args[0]} took longer than ${timeoutMs / 1000} s`);
@@ -99,6 +97,9 @@ export class PrivateGit {
       GIT_ATTR_NOSYSTEM: '1',
       GIT_OPTIONAL_LOCKS: '0',
       GIT_NO_REPLACE_OBJECTS: '1',
+      // A repository of the person may name a program that fetches objects which are missing.
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_ALLOW_PROTOCOL: 'none',
       GIT_TERMINAL_PROMPT: '0',
       HOME: directory,
       XDG_CONFIG_HOME: directory,

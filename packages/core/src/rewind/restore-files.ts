@@ -1,15 +1,15 @@
-import { constants, lstat, open, readFile, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises';
+import { lstat, open, readFile, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ToolError, thrownText } from '../contract/errors.js';
 import { secrecyOf } from '../files/access/protected-paths.js';
 import { osPath } from '../files/file-name.js';
 import { codeOf } from '../files/fs-error.js';
-import type { ReadableFile } from '../files/open-file.js';
 import type { Journal } from '../files/undo/journal.js';
 import { DirectoryHandle } from '../files/write/directory-handle.js';
-import { removeDurably, writeDurably } from '../files/write/durable-write.js';
+import { removeDurably } from '../files/write/durable-write.js';
+import { writeRecorded } from '../files/write/file-changes.js';
 import type { FileLocks } from '../files/write/file-lock.js';
-import { assertUnchanged, hashOf, type Snapshot, snapshotOf, withFileIfAny } from '../files/write/file-snapshot.js';
+import { assertUnchanged, snapshotOf, withFileIfAny } from '../files/write/file-snapshot.js';
 import { tempPrefix } from '../files/write/temp-name.js';
 import type { PlannedFile } from './plan-restore.js';
 import { blobId, type FileEntry, type SnapshotStore } from './snapshot-store.js';
@@ -90,54 +90,18 @@ async function replaceFile(parts: RestoreParts, work: Replacement, signal: Abort
     const current = file && (await snapshotOf(file, signal));
     const entry = file && current ? entryOf(Number(file.stat.mode), blobId(current.bytes)) : undefined;
     if (entry?.id !== now?.id || entry?.mode !== now?.mode) return false;
-    const check = async () => {
+    const { journal, tool = 'rewind' } = parts;
+    if (target && content) {
+      const mode = (usual: number) => permissions(usual, target, path);
+      await writeRecorded(journal, { tool, path, file, current, pieces: [content], token: work.token, signal, mode });
+      return true;
+    }
+    const beforeCommit = async () => {
       if (file && current) await assertUnchanged(file, current, signal);
     };
-    if (target && content) await writeFile(parts, { ...work, target, content, file, current, check }, signal);
-    else await removeDurably({ path, original: file, beforeCommit: check });
+    await removeDurably({ path, original: file, beforeCommit });
     return true;
   });
-}
-
-interface FileWrite extends Pick<Replacement, 'path' | 'token'> {
-  target: FileEntry;
-  content: Buffer;
-  file: ReadableFile | null;
-  current: Snapshot | null;
-  /** Throws when the file is no longer the current one. */
-  check: () => Promise<void>;
-}
-
-async function writeFile(
-  { journal, tool = 'rewind' }: RestoreParts,
-  write: FileWrite,
-  signal: AbortSignal,
-): Promise<void> {
-  const { path, token, target, content, file, current, check } = write;
-  const change = { tool, path, before: current?.hash ?? null, after: await hashOf([content]) };
-  let id = '';
-  let isUnderWay = false;
-  try {
-    await writeDurably({
-      path,
-      pieces: [content],
-      original: file,
-      token,
-      signal,
-      mode: (usual) => permissions(usual, target, path),
-      alongside: async (madeDirectories) => {
-        const made = madeDirectories.length > 0 && { madeDirectories };
-        id = await journal.record({ ...change, ...made }, current?.bytes ?? null);
-      },
-      beforeCommit: async () => {
-        await check();
-        isUnderWay = true;
-      },
-    });
-  } catch (error) {
-    if (id !== '' && !isUnderWay) await journal.forget(id);
-    throw error;
-  }
 }
 
 /** Snapshots know no empty directories. */
@@ -172,7 +136,7 @@ async function replaceEntry({ path, token, now, target, content }: Replacement):
     else {
       await (target.mode === '120000'
         ? symlink(content, temp)
-        : createFile(temp, content, permissions(usualMode(), target, path)));
+        : createFile(temp, content, permissions(0o666 & ~process.umask(), target, path)));
       await directory.verify();
       await rename(temp, place);
     }
@@ -208,8 +172,7 @@ async function entryAt(path: string | Buffer): Promise<FileEntry | undefined> {
 }
 
 async function createFile(path: string | Buffer, content: Buffer, mode: number): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const handle = await open(path, 'wx', 0o600);
   try {
     await handle.writeFile(content);
     await handle.chmod(mode);
@@ -217,8 +180,4 @@ async function createFile(path: string | Buffer, content: Buffer, mode: number):
   } finally {
     await handle.close();
   }
-}
-
-function usualMode(): number {
-  return 0o666 & ~process.umask();
 }

@@ -276,7 +276,7 @@ test('a directory that became a symlink leads nothing outside', async () => {
 test('files that other programs obey are restored only when a person agreed', async () => {
   const root = tempDirectory({ '.vscode/tasks.json': '{}', 'a.txt': 'one' });
   const left = await goBack(openRewind(root), () => change(root, '.vscode/tasks.json', 'a.txt'), false);
-  expect(left).toEqual({ '.vscode/tasks.json': '.vscode is configuration that other programs execute or obey' });
+  expect(left).toEqual({ '.vscode/tasks.json': '.vscode is configuration that other programs execute or act on' });
   expect(readFileSync(join(root, '.vscode/tasks.json'), 'utf8')).toBe('changed');
   expect(await goBack(openRewind(root), () => change(root, '.vscode/tasks.json', 'b.txt'))).toEqual({});
 });

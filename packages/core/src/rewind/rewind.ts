@@ -52,7 +52,7 @@ export class Rewind {
   }
 
   /**
-   * Carries out a plan. A person must have seen it: it may change files that other programs execute or obey. Without
+   * Carries out a plan. A person must have seen it: it may change files that other programs execute or act on. Without
    * `isApproved` those are left.
    */
   async restore(

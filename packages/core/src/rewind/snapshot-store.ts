@@ -7,7 +7,7 @@ import { deflate } from 'node:zlib';
 import { shownPath } from '../files/file-name.js';
 import type { FileLocks } from '../files/write/file-lock.js';
 import { prefixOf } from './borrow-index.js';
-import { batchContents, changeRecords, joinZero, splitZero } from './git-output.js';
+import { batchContents, changeRecords, joinZero, objectSizes, splitZero } from './git-output.js';
 import { ignoredPaths } from './ignored-paths.js';
 import { openPrivateGit, type PrivateGitPlace } from './open-private-git.js';
 import { GitFailure, type PrivateGit } from './private-git.js';
@@ -111,15 +111,7 @@ export class SnapshotStore {
 
   /** The sizes of these contents. One that is no longer kept is missing. */
   async sizesOf(ids: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
-    const git = await this.#opened(signal);
-    const input = ids.map((id) => `${id}\n`).join('');
-    const output = await git.run(['cat-file', '--buffer', '--batch-check=%(objectsize)'], {
-      input,
-      signal,
-      borrows: true,
-    });
-    const sizes = output.toString('latin1').split('\n');
-    return new Map(ids.map((id, at) => [id, Number(sizes[at])] as const).filter(([, size]) => Number.isInteger(size)));
+    return objectSizes(await this.#opened(signal), ids, signal);
   }
 
   /** These contents, as far as they are kept, in the order of the ids. */
@@ -131,12 +123,8 @@ export class SnapshotStore {
       const next = sizes.findIndex(([, size], at) => at > 0 && (bytes += size) > groupBytes);
       const group = sizes.splice(0, next < 0 ? sizes.length : next);
       const input = group.map(([id]) => `${id}\n`).join('');
-      const output = await git.run(['cat-file', '--buffer', '--batch'], {
-        input,
-        signal,
-        borrows: true,
-        maxBytes: 2 ** 31,
-      });
+      const limits = { signal, borrows: true, maxBytes: 2 ** 31 };
+      const output = await git.run(['cat-file', '--buffer', '--batch'], { input, ...limits });
       for (const [id, content] of batchContents(output)) if (blobId(content) === id) yield [id, content];
     }
   }

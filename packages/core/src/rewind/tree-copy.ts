@@ -72,7 +72,8 @@ export class TreeCopy {
   async plan(base: string, changes: CopyChanges, signal: AbortSignal): Promise<MergePlan> {
     const now = await this.#store.take(signal);
     const git = await this.#store.git(signal);
-    return mergeChanges({ store: this.#store, git, base: { tree: base }, now, changes }, signal);
+    const copy = this.#options.directory;
+    return mergeChanges({ store: this.#store, git, base: { tree: base }, now, changes, copy }, signal);
   }
 
   /** Carries out a plan that a person or a rule has approved. Each write is in the journal. */

@@ -10,7 +10,7 @@ import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
 import { type ReadyCall, readyCall } from './prepare.js';
 
-/** A person said no. That is no error of the call: the model learns it and can try another way. */
+/** A person said no. That is not an error of the call: the model learns it and can try another way. */
 export class Declined extends Error {
   override readonly name = 'Declined';
 }
@@ -53,7 +53,8 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   const exposed = judged.isContained ? undefined : reasonOfExposure(targets, confirmation, context);
   const { isGrantable, isGuarded, isContained, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
-  if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
+  if (verdict.verdict === 'deny')
+    throw new ToolError('execution_denied', `${ready.tool.name} was not run: ${verdict.reason}.`);
   if (isContained) mustBeContained.set(call, true);
   if (verdict.verdict === 'allow') return ready;
 
@@ -118,7 +119,7 @@ async function act(
     case 'once':
       return choose(call, decision.choice);
     default:
-      // Only a program without types gets here. What is no yes is a no.
+      // Only a program without types gets here. Anything that is not a yes is a no.
       throw notOffered();
   }
 }
@@ -132,7 +133,7 @@ async function grant(
   exposure?.accept(rules);
 }
 
-/** An answer to another question than the one that was shown is no answer. */
+/** An answer to another question than the one that was shown is not an answer. */
 function assertOffered(shown: Confirmation, decision: Decision): void {
   const isOffered =
     decision.outcome === 'modify'
@@ -163,10 +164,6 @@ function plainQuestion(call: ReadyCall, verdict: Verdict): Confirmation {
 function withWarning(question: Confirmation, reason: string): Confirmation {
   const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
   return { ...question, warnings: [...(question.warnings ?? []).filter((each) => each !== reason), sentence] };
-}
-
-function refusal(call: ReadyCall, verdict: Verdict): string {
-  return `${call.tool.name} was not run: ${verdict.reason}.`;
 }
 
 /** Denies every question, for programs without a person to ask. */

@@ -55,7 +55,7 @@ function textOfDecision(decision: Decision, options: readonly string[]): string 
 }
 
 /**
- * Whoever answers what a call asks while it runs. The person learns which tool wants it, and the time that the call may take
+ * Answers the questions of a running call. The person learns which tool wants it, and the time that the call may take
  * stops until the answer is there.
  */
 export function midCall(approver: Approver, tool: string, pauses: Pauses): Approver {

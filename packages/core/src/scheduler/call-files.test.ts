@@ -251,7 +251,7 @@ async function runPlain(
   return outcome;
 }
 
-test('the time limit of a tool stops while a person thinks, and goes on afterwards', async () => {
+test('the time limit of a tool stops while a person thinks, and continues afterwards', async () => {
   const approver: Approver = {
     decide: async () => {
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -5,8 +5,8 @@ import type { CallState } from './call-state.js';
 import { type ReadyCall, readyCall } from './prepare.js';
 
 /**
- * What a person's own programs have to say about calls. They stand before the policy, not in its place: they can refuse
- * a call, have it asked about, or change it (it is then checked and judged anew); they cannot allow one.
+ * Runs the person's own programs before and after calls. They run before the policy and do not replace it: they can refuse
+ * a call, make Lathe ask about it, or change it (Lathe then checks it again); they cannot allow one.
  */
 export interface CallHooks {
   before(call: HookedCall, signal: AbortSignal): Promise<BeforeCall>;
@@ -22,11 +22,11 @@ export interface HookedCall {
 export interface BeforeCall {
   /** Why the call must not run. */
   deny?: string;
-  /** Why a person must be asked, whatever rules and modes say. */
+  /** Why a person must be asked, also if rules and modes allow the call. */
   ask?: string;
   /** The parameters to use instead. */
   args?: unknown;
-  /** For people: hooks that failed, or have something to say. */
+  /** For people: hooks that failed, and messages of hooks. */
   notices: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface AfterCall {
   notices: readonly string[];
 }
 
-/** What hooks made of a call before it is judged: the call to judge, and why a person must be asked, if so. */
+/** The call after the hooks: what the policy checks, and why a person must be asked, if so. */
 export async function askHooks(
   ready: ReadyCall,
   hooks: CallHooks,

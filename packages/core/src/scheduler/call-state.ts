@@ -227,7 +227,7 @@ export class CallState implements ToolCall {
   }
 }
 
-/** Code that does not wait for what it started must not end the program when that fails. Whoever waits still learns it. */
+/** Code that does not wait for what it started must not end the program when that fails. Code that waits still gets the error. */
 function contained<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -180,7 +180,7 @@ test.each<[string, unknown, string]>([
   ['a number', 42, 'number'],
   ['null', null, 'null'],
   ['a list', ['a', 'b'], 'a list'],
-  ['a list in a list', { llmContent: [['a']] }, 'llmContent that is no text'],
+  ['a list in a list', { llmContent: [['a']] }, 'llmContent that is neither text'],
   ['an object without content', { text: 'x' }, 'an object without llmContent'],
 ])('a tool that returns %s instead of a result gets an error that says so', async (_title, value, what) => {
   // What JavaScript lets an author write.
@@ -234,7 +234,7 @@ test('a result with more media than any model takes keeps what fits, and names t
   ]);
 });
 
-test.each([[undefined], [true], [{}], [{ outcome: 'yes' }]])('the answer %j is no yes', async (answer) => {
+test.each([[undefined], [true], [{}], [{ outcome: 'yes' }]])('the answer %j is not a yes', async (answer) => {
   const tool = new AskingTool();
   const approver = { decide: async () => answer as Decision };
   const calls = [{ name: 'asking' }, { name: 'asking' }];

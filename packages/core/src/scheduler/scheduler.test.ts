@@ -483,7 +483,7 @@ test('RA01 abort while a person is being asked cancels this call and those behin
   expect(notebook.lines).toEqual([]);
 });
 
-test('a tool that finished although it was told to stop is reported as finished', async () => {
+test('a tool that finished although it was asked to stop is reported as finished', async () => {
   const controller = new AbortController();
   const tool = defineTool({
     ...spec('stubborn'),

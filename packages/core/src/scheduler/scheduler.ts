@@ -24,7 +24,7 @@ export interface SchedulerOptions {
   policy: Policy;
   approver: Approver;
   spill: Spill;
-  /** Puts into a new call what its tools should know of whoever asked for it. */
+  /** Puts into a new call what its tools should know about the caller. */
   prepareCall?: (call: ToolCall) => void;
   /** Runs before a call that may change something. */
   beforeChange?: (signal: AbortSignal) => Promise<void>;
@@ -36,7 +36,7 @@ export interface SchedulerOptions {
   watch?: CallWatcher;
   /** What the session has read, shared by the schedulers of a session. */
   exposure?: Exposure | undefined;
-  /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
+  /** How long a tool may take to clean up after a request to stop, before the scheduler stops waiting. */
   graceMs?: number;
 }
 
@@ -115,7 +115,7 @@ export class Scheduler {
       if (depth + 1 >= maxDepth)
         throw new ToolError('execution_failed', `Calls can run other calls at most ${maxDepth} levels deep.`);
       return this.#runBatch(nested, {
-        // What code reads is no news for a front end.
+        // A front end does not show what code reads.
         emit: tool?.kind === 'read' ? (event) => event.type === 'notice' && emit(event) : emit,
         signal: own,
         depth: depth + 1,
@@ -185,7 +185,7 @@ export class Scheduler {
     if (keys !== undefined) this.#options.exposure?.note({ what: `the output of a command that could read ${keys}` });
     const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
     const content = await this.#hearHooks(call, ready, { llmContent: fitting, ...(error && { error }) }, signal);
-    // A tool may hand over what it had when it was stopped; that is no failure of its own.
+    // A tool may hand over what it had when it was stopped; that is not a failure of its own.
     const status = !error ? 'success' : signal.aborted ? 'cancelled' : 'error';
     call.finish({ status, llmContent: content, returnDisplay, ...(error && { error }) });
   }
@@ -216,7 +216,7 @@ export class CallRun implements PromiseLike<CallOutcome[]>, AsyncIterable<CallEv
   #channel: Channel<CallEvent> | undefined;
 
   constructor(work: (emit: (event: CallEvent) => void) => Promise<CallOutcome[]>) {
-    // A moment later, so that whoever reads the events from the start misses none.
+    // A moment later, so that a caller that reads the events at once misses none.
     this.#outcomes = Promise.resolve().then(() => work((event) => this.#channel?.push(event)));
   }
 

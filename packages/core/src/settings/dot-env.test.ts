@@ -55,6 +55,9 @@ test('an untrusted folder’s file is not read', async () => {
 });
 
 const loaders = [
+  'JAVA_HOME',
+  'CARGO_HOME',
+  'NIX_PATH',
   'NODE_OPTIONS',
   'NODE_TLS_REJECT_UNAUTHORIZED',
   'NODE_EXTRA_CA_CERTS',

@@ -55,7 +55,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test.skipIf(process.platform === 'win32')('the user, root, and a group of one are no strangers', () => {
+test.skipIf(process.platform === 'win32')('the user, root, and a group of one are trusted', () => {
   const hands = [
     { uid: own, gid: 0, mode: 0o100644 },
     { uid: 0, gid: 0, mode: 0o100644 },

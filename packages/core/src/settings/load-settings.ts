@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join, posix, resolve, win32 } from 'node:path';
+import { attempt } from '../contract/errors.js';
 import { type DotEnvResult, type Environment, foldersUpTo, loadDotEnv } from './dot-env.js';
 import { assignmentsFromEnvironment, assignmentsFromFlags } from './environment-layer.js';
 import { allSettings, type SettingKey, type Settings } from './keys.js';
@@ -228,11 +229,7 @@ function defaults(): Map<string, JsonValue> {
 }
 
 function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
+  return attempt(() => realpathSync(path)) ?? resolve(path);
 }
 
 interface Tree {

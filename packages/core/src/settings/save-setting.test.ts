@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { expect, test } from 'vitest';
+import { bundleText } from '../../../../testing/bundle.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
 import type { JsonValue } from './parse-jsonc.js';
@@ -124,24 +124,12 @@ test('changes of an editor in the meantime are kept', async () => {
 // RP13
 test('four processes at once lose nothing', async () => {
   const home = newHome();
-  const bundle = join(tempDirectory(), 'save.mjs');
-  await build({
-    stdin: {
-      contents: `
-        import { LatheHome } from '../files/lathe-home.js';
-        import { saveSetting, userSettings } from './save-setting.js';
-        const home = new LatheHome(process.argv[2]);
-        for (let i = 0; i < 10; i++)
-          await saveSetting(home, userSettings(home), ['permissions', 'allow'], (list) => [...(list ?? []), 'p' + process.argv[3] + '_' + i]);`,
-      resolveDir: import.meta.dirname,
-    },
-    outfile: bundle,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    logLevel: 'silent',
-  });
+  const bundle = await bundleText(`
+    import { LatheHome } from '${import.meta.dirname}/../files/lathe-home.ts';
+    import { saveSetting, userSettings } from '${import.meta.dirname}/save-setting.ts';
+    const home = new LatheHome(process.argv[2]);
+    for (let i = 0; i < 10; i++)
+      await saveSetting(home, userSettings(home), ['permissions', 'allow'], (list) => [...(list ?? []), 'p' + process.argv[3] + '_' + i]);`);
   const run = promisify(execFile);
   await Promise.all([0, 1, 2, 3].map((name) => run(process.execPath, [bundle, home.path, `${name}`])));
   const { permissions } = JSON.parse(read(home.file('settings.json'))) as { permissions: { allow: string[] } };

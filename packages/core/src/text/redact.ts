@@ -68,7 +68,7 @@ const shapes: [RegExp, string][] = [
 const maxHeldChars = 64 * 1024;
 /** A longer word is data, not a token. */
 const maxWordChars = 1_000;
-/** As in `redact`: a longer key block is no key. */
+/** As in `redact`: a longer key block is not a key. */
 const maxKeyChars = 10_200;
 
 /**

@@ -41,7 +41,7 @@ export interface Asker {
 /** A person may take a while. */
 const dayMs = 86_400_000;
 
-/** `ask_user_question`: the model asks the person. Without somebody to ask it says so, and the model goes on. */
+/** `ask_user_question`: the model asks the person. Without somebody to ask it says so, and the model continues. */
 export class AskUserQuestionTool extends BaseTool<AskParams> {
   readonly #asker: Asker | undefined;
 

@@ -488,7 +488,7 @@ test.skipIf(process.platform !== 'linux')(
       );
       if (isMade) made++;
     }
-    // The whole group: a move that is still under way would go on without its shell.
+    // The whole group: a move that is still under way would continue without its shell.
     process.kill(-(flipper.pid ?? 0), 'SIGKILL');
     await once(flipper, 'close');
     expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('needle 0\n');

@@ -346,7 +346,7 @@ describe('the confirmation', () => {
   });
 
   // SC07
-  test('binds the place: a link turned, or a parent swapped, after the yes changes nothing outside', async () => {
+  test('if a symlink or a parent directory changes after the yes, nothing outside changes', async () => {
     const step = directCall();
     const outside = tempDirectory({ f: 'a' });
     const { tool, call, path, read } = await setUp({ 'd/f': 'a', g: 'a' });

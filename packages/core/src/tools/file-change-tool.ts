@@ -97,7 +97,7 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
 
   override async getTargets(params: P, call = directCall()): Promise<Target[]> {
     const location = await judgePath(this.workspace, call, params.file_path);
-    // Whoever changes a file learns what was in it, so a rule against reading it holds as well.
+    // A change reveals the old content, so a rule against reading the file applies as well.
     const read: Target = { type: 'path', access: 'read', path: location.path, asks: false, hidden: true };
     const targets: Target[] = [pathTarget(location, 'write'), read];
     // What cannot be seen is asked for, whatever a rule or a mode says about the place.

@@ -73,7 +73,7 @@ test.each([1200, 12_000])('the newest of %i matches come first', { timeout: 120_
   expect(lines.at(-1)).toBe(`(${count - 100} more; narrow the pattern to see them)`);
 });
 
-test('one file, no file, and files of the same age are said and ordered plainly', async () => {
+test('one file, no file, and files of the same age are reported and ordered', async () => {
   const root = tempDirectory({ 'b.ts': '', 'a.ts': '', 'c.js': '' });
   age(root, { 'a.ts': 5, 'b.ts': 5 });
   expect(await glob(root, { pattern: '*.ts' })).toEqual([

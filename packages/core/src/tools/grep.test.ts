@@ -54,7 +54,7 @@ test('matches come under their files, with line numbers and a total', async () =
   });
 });
 
-test('no match is no error', async () => {
+test('no match is not an error', async () => {
   const root = tempDirectory({ a: 'x' });
   expect(await grep(root, { pattern: 'needle', glob: '*.ts' })).toEqual([
     `No matches for "needle" in ${root} (files: *.ts).`,
@@ -176,7 +176,7 @@ test('an agent ignore file hides also what is named', async () => {
 });
 
 describe('the limit', () => {
-  test('cuts the list and says how to go on, with the real total when it is known', async () => {
+  test('cuts the list and says how to continue, with the real total when it is known', async () => {
     const root = tempDirectory({ a: 'hit\n'.repeat(8) });
     const lines = await grep(root, { pattern: 'hit', limit: 3 });
     expect(lines).toHaveLength(6);
@@ -200,7 +200,7 @@ describe('the limit', () => {
     expect(lines.at(-1)).toMatch(/^\((?:at least [12]|2) more; raise limit or narrow the search to see them\)$/);
   });
 
-  test('holds for lines of context, which are counted when they are cut', async () => {
+  test('applies to lines of context, which are counted when they are cut', async () => {
     const root = tempDirectory({ a: `${`${'x'.repeat(300)}\n`.repeat(50)}hit\n${`${'y'.repeat(300)}\n`.repeat(50)}` });
     const lines = await grep(root, { pattern: 'hit', context: 50 });
     const shown = lines.filter((line) => /^\d+[:-] /.test(line)).length;

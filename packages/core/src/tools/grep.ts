@@ -151,7 +151,7 @@ async function resultOf(
   };
 }
 
-/** "No matches" is said only by a search that knows. */
+/** Only a complete search says "No matches". */
 function nothingShown(founds: readonly FoundText[]): string {
   if (founds.some(({ cut }) => cut === 'time')) return 'Nothing found so far for';
   return founds.some(({ notes }) => notes.has(binaryMatches)) ? 'Only binary files match' : 'No matches for';

@@ -78,7 +78,7 @@ test('a yes without a choice writes nothing and says what is missing', async () 
 });
 
 // SK03
-test('what is known already is not written again', async () => {
+test('a fact that is already saved is not written again', async () => {
   const { save, memory } = await setUp({ 'AGENTS.md': '## Qwen Added Memories\n- uses TABS.\n' }, yes);
   const outcome = await save({ fact: 'Uses tabs.', scope: 'project' });
   expect(outcome?.llmContent).toContain('Already remembered');

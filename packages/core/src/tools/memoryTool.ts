@@ -180,12 +180,8 @@ export function withFact(text: string, line: string): string | null {
   }
   const next = lines.findIndex((candidate, index) => index > start && /^#{1,2}\s/.test(candidate));
   const end = next === -1 ? lines.length : next;
-  if (lines.slice(start, end).some((known) => isSame(known, line))) return null;
+  if (lines.slice(start, end).some((known) => known.trim().toLowerCase() === line.trim().toLowerCase())) return null;
   let last = end;
   while (last > start + 1 && lines[last - 1]?.trim() === '') last--;
   return [...lines.slice(0, last), line, ...lines.slice(last), ''].join(eol);
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.trim().toLowerCase() === b.trim().toLowerCase();
 }

@@ -261,7 +261,7 @@ test('a notebook is rendered, lines of it are JSON', async () => {
   expect((await read('broken.ipynb')).llmContent).toBe('{');
 });
 
-test('pages of something that is no PDF are refused', async () => {
+test('pages of something that is not a PDF are refused', async () => {
   const { read, tool } = await reader({ 'a.txt': 'text' });
   await expect(read('a.txt', { pages: '1' })).rejects.toMatchObject({ type: 'invalid_tool_params' });
   expect(tool.validateToolParams({ absolute_path: '/a', pages: '1-' })).toContain('pages');

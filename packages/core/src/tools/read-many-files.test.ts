@@ -60,7 +60,7 @@ test('globs, directories and names with special characters', async () => {
   expect(await names({ paths: ['src/*.js'], include: ['src/a.*'], exclude: ['c.*'] })).toEqual(['src/a.ts']);
 });
 
-test('default excludes hold for globs, not for names, and can be turned off', async () => {
+test('default excludes apply to globs, not to names, and can be turned off', async () => {
   const { names } = await reader({ 'node_modules/x/a.js': '', 'dist/b.js': '', '.env': '', 'c.js': '' });
   expect(await names({ paths: ['**/*'] })).toEqual(['c.js']);
   expect(await names({ paths: ['dist/b.js', '.env'] })).toEqual(['.env', 'dist/b.js']);
@@ -106,7 +106,7 @@ test('one bad file does not fail the rest', async () => {
   for (const bad of ['b.bin', 'pipe', 'nowhere', 'loop', 'missing.txt', 'x', 'child']) expect(text).toContain(bad);
 });
 
-test('nothing found is said in words', async () => {
+test('a result without files says so', async () => {
   const { read } = await reader({});
   expect((await read({ paths: ['*.none'] })).llmContent).toBe('No file was read.');
 });

@@ -115,9 +115,10 @@ export class ShellJudge {
     const isOwn = (target: Target) =>
       kind === 'bubblewrap' && target.type === 'path' && isTemporary(target.path) && !workspace.contains(target.path);
     const found = await targetsOf(analysis, workspace, { isOpen: kind === 'none' });
+    const recorded = analysis.recorded.map((tree) => recordedTargets(tree, { isRestricted, env }));
     const touched = [
       ...found.map((target) => (isOwn(target) ? { ...target, asks: false } : target)),
-      ...(await recordedTargets(analysis.recorded, { isRestricted, env })),
+      ...(await Promise.all(recorded)).flat(),
     ];
     if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
@@ -195,7 +196,7 @@ function reachesOnlyLoopback({ hosts, hasUnnamedHost }: CommandAnalysis): boolea
 const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };
 
 /** Only a person can say that something may stay on their machine when nobody watches it any more. */
-const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
+const outlives = 'It keeps running after Lathe has ended, until somebody stops it.';
 
 /** For the person who is asked. */
 export function asksForRights(rights: readonly Right[]): string {

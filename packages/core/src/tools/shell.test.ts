@@ -250,7 +250,7 @@ test.skipIf(!hasProgram('bwrap'))(
   },
 );
 
-test.skipIf(!hasProgram('bwrap'))('a right holds for the run that asks for it, and the hint names it', async () => {
+test.skipIf(!hasProgram('bwrap'))('a right applies to the run that asks for it, and the hint names it', async () => {
   const directory = outsideDirectory();
   const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
   const command = `rm -f ${directory}/made; touch ${directory}/made`;

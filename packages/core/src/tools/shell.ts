@@ -98,8 +98,8 @@ export class ShellTool extends BaseTool<ShellParams> {
   override getDescription({ command, description, directory, is_background, keep }: ShellParams): string {
     const place = directory === undefined ? '' : ` [in ${directory}]`;
     const purpose = description === undefined ? '' : ` (${description.replace(/\s+/g, ' ')})`;
-    const fate = keep ? ' [background, kept]' : is_background ? ' [background]' : '';
-    return `${command}${place}${fate}${purpose}`;
+    const suffix = keep ? ' [background, kept]' : is_background ? ' [background]' : '';
+    return `${command}${place}${suffix}${purpose}`;
   }
 
   override async isReadOnly(params: ShellParams, call = directCall()): Promise<boolean> {

@@ -134,7 +134,7 @@ test.each<[string, (good: AnyTool) => object, string]>([
   expect(registry.rejections()).toEqual([{ source: 'server', name: 'odd', reason: expect.stringContaining(reason) }]);
 });
 
-test.each<[unknown]>([[undefined], [null], [{}], [5]])('%j is no tool', (value) => {
+test.each<[unknown]>([[undefined], [null], [{}], [5]])('%j is not a tool', (value) => {
   expect(() => new ToolRegistry().registerTool(value as AnyTool)).toThrow('is not a tool');
 });
 

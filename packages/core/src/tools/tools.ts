@@ -9,7 +9,7 @@ import type { ParameterAliases } from '../text/schema/repair-params.js';
 import { isStandard, type ParamsOf, parseWith, type StandardSchema, toJsonSchema } from './standard-schema.js';
 
 const toolKinds = ['read', 'search', 'edit', 'execute', 'fetch', 'think', 'agent', 'other'] as const;
-/** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
+/** What a tool mainly does; decides icons, grouping and the default of `isReadOnly`. */
 export type ToolKind = (typeof toolKinds)[number];
 
 /** One result, two readers: the model gets `llmContent`, a person sees `returnDisplay`. */
@@ -132,7 +132,7 @@ export abstract class BaseTool<P> implements Tool<P> {
     return [];
   }
 
-  /** What edits or executes asks, unless its author says otherwise. */
+  /** A tool that edits or executes asks, unless its author decides otherwise. */
   async shouldConfirmExecute(params: P, _signal: AbortSignal, _call?: ToolCall): Promise<Confirmation | false> {
     if (this.kind !== 'edit' && this.kind !== 'execute') return false;
     return { type: 'info', title: `Run ${this.displayName}?`, prompt: this.getDescription(params), rules: [this.name] };
@@ -150,7 +150,7 @@ export interface ToolSpec<S> extends Omit<ToolIdentity, 'parameterSchema'> {
   execute(params: ParamsOf<S>, signal: AbortSignal, call: ToolCall): Awaitable<ToolResult | string>;
   validate?(params: ParamsOf<S>): string | null;
   describe?(params: ParamsOf<S>): string;
-  /** The files, commands and hosts the call touches, by their real paths, so that permission rules hold for it. */
+  /** The files, commands and hosts the call touches, by their real paths, so that permission rules apply to it. */
   targets?(params: ParamsOf<S>): Target[] | Promise<Target[]>;
   /** Ask a person first. Left out, a tool asks when its kind is `edit` or `execute`. */
   confirm?(params: ParamsOf<S>, signal: AbortSignal, call: ToolCall): Promise<Confirmation | false>;
@@ -219,7 +219,7 @@ function mistakeIn(result: unknown): string | undefined {
   if (!('llmContent' in result)) return 'an object without llmContent';
   const { llmContent } = result;
   const isFit = Array.isArray(llmContent) ? llmContent.every(isContent) : isContent(llmContent);
-  return isFit ? undefined : 'llmContent that is no text, no part and no list of them';
+  return isFit ? undefined : 'llmContent that is neither text, nor a part, nor a list of them';
 }
 
 /** Tool files run without a type check, so a mistake is named here. A misspelled kind could let a call run unasked. */

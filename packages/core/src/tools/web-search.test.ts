@@ -141,7 +141,7 @@ test.each([
 );
 
 test.each([{}, { results: [] }, { results: 'x', web: { results: [null, 1, {}] } }, { results: [{ url: 'nonsense' }] }])(
-  'the empty answer %j is no error',
+  'the empty answer %j is not an error',
   async (body) => {
     for (const kind of kinds) {
       const { llmContent } = await toolFor([[kind, await webServer(json(body))]]).execute({ query }, never);

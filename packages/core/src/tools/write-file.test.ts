@@ -253,7 +253,7 @@ describe('the question about a change hides nothing of it', () => {
     expect(statSync(path('real.sh')).mode & 0o777).toBe(0o751);
   });
 
-  test('what is too large to be looked at is said to be, and cannot be allowed for always', async () => {
+  test('a change that is too large to show is marked, and offers no "always"', async () => {
     const { tool, path } = await setUp();
     const content = 'a line of text\n'.repeat(100_000);
     const question = await tool.shouldConfirmExecute({ file_path: path('f'), content }, signal);

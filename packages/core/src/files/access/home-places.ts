@@ -1,5 +1,6 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { attempt } from '../../contract/errors.js';
 import { isWithin } from '../workspace.js';
 import { type HomePlace, toolchains } from './home-table.js';
 
@@ -51,11 +52,7 @@ function programRoot(entry: string, home: string, roots: readonly string[]): str
 
 /** Where a home directory really is; one that does not exist, where it would be. */
 export function realHome(home: string): string {
-  try {
-    return realpathSync.native(home);
-  } catch {
-    return home;
-  }
+  return attempt(() => realpathSync.native(home)) ?? home;
 }
 
 /** Where other people's home directories are. */
@@ -83,13 +80,12 @@ export function isOrdinary(home: string, path: string): boolean {
 /** Tells why a path in somebody's home directory is private, whatever its name says: keys are kept in many places. */
 export class PrivatePlaces {
   readonly #home: string;
-  readonly #shared: string[];
+  readonly #env: HomeOptions['env'];
+  #places: string[] | undefined;
 
   constructor({ home, env }: HomeOptions) {
     this.#home = realHome(home);
-    this.#shared = homePlaces({ home: this.#home, env })
-      .filter(({ access }) => access !== 'own')
-      .map(({ path }) => path);
+    this.#env = env;
   }
 
   /** The reason for a real path; `undefined` for one that is not private. */
@@ -103,5 +99,13 @@ export class PrivatePlaces {
     if (isOrdinary(this.#home, real) || this.#shared.some((place) => isWithin(place, real))) return undefined;
     const [first = ''] = real.slice(this.#home.length + 1).split('/');
     return `${join(this.#home, first)} is a place where programs keep keys and settings`;
+  }
+
+  /** Places that programs share, found when a path in the home directory is first asked about. */
+  get #shared(): readonly string[] {
+    this.#places ??= homePlaces({ home: this.#home, env: this.#env })
+      .filter(({ access }) => access !== 'own')
+      .map(({ path }) => path);
+    return this.#places;
   }
 }

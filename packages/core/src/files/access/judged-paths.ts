@@ -6,7 +6,7 @@ import type { Location, Workspace } from '../workspace.js';
 const judged = new CallSlot<Map<string, Location>>();
 
 /**
- * For the steps before a call runs: where `path` leads. The first answer holds for the whole call, so that the call
+ * For the steps before a call runs: where `path` leads. The first answer applies to the whole call, so that the call
  * touches exactly the place that was judged, even if a symlink changes between the question and the answer.
  */
 export async function judgePath(workspace: Workspace, call: ToolCall, path: string): Promise<Location> {

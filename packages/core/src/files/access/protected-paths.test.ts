@@ -33,6 +33,11 @@ test.each([
   expect(protectionOf(path)).toEqual(expect.any(String));
 });
 
+test('the reason names a file as it is written', () => {
+  expect(protectionOf('/w/a/AGENTS.md')).toMatch(/^AGENTS\.md is /);
+  expect(protectionOf('/w/.git./config')).toMatch(/^\.git is /);
+});
+
 // SC05
 test.each([
   ['upper case', '/w/.GIT/Hooks/pre-commit'],

@@ -1,17 +1,22 @@
-import { lstatSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { attempt } from '../../contract/errors.js';
 import { osPath } from '../file-name.js';
 import { executedNames, secretNames } from './protected-names.js';
 
 /**
- * Paths whose content other programs execute or obey later, and paths that hold secrets. Names alone decide, so paths
+ * Paths whose content other programs execute or act on later, and paths that hold secrets. Names alone decide, so paths
  * are protected before they exist. Names are folded as the most forgiving file system does.
  */
 
 /** Why writing `realPath` needs a person's approval in any mode; `undefined` for an ordinary path. */
 export function protectionOf(realPath: string): string | undefined {
   const name = firstMatch(judgedNames(realPath), executed);
-  return name === undefined ? undefined : `${name} is configuration that other programs execute or obey`;
+  if (name === undefined) return undefined;
+  const at = realPath.toLowerCase().lastIndexOf(name);
+  const written = realPath.slice(at, at + name.length);
+  const shown = written.toLowerCase() === name ? written : name;
+  return `${shown} is configuration that other programs execute or act on`;
 }
 
 /** Why reading `realPath` needs a person's approval in any mode; `undefined` for an ordinary path. */
@@ -42,7 +47,7 @@ const backupEnding = /(?:[-~]|\.(?:bak|old|orig|save|swp|\d+))$/;
 export function gitDirectoryOf(realPath: string): string | undefined {
   let name = basename(realPath);
   for (let directory = dirname(realPath); directory !== dirname(directory); directory = dirname(directory)) {
-    const has = (wanted: string) => name === wanted || exists(directory, wanted);
+    const has = (wanted: string) => name === wanted || exists(join(directory, wanted));
     if (has('HEAD') && (has('commondir') || (has('objects') && has('refs'))))
       return `${directory} is a git directory, whose configuration and hooks git executes`;
     name = basename(directory);
@@ -50,13 +55,7 @@ export function gitDirectoryOf(realPath: string): string | undefined {
   return undefined;
 }
 
-function exists(directory: string, name: string): boolean {
-  try {
-    return lstatSync(osPath(join(directory, name)), { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
-}
+const exists = (path: string) => attempt(() => lstatSync(osPath(path), { throwIfNoEntry: false })) !== undefined;
 
 /**
  * A path as a case-insensitive, Unicode-folding file system sees it: full-width letters, ignorable characters, trailing
@@ -103,15 +102,63 @@ function firstMatch(segments: readonly string[], patterns: Patterns): string | u
     // Only the first is the root; folding leaves others of names such as `...`.
     if (at > 0 && segment === '') continue;
     const candidates = [...(patterns.get(segment) ?? []), ...(patterns.get(anySegment) ?? [])];
-    const hit = candidates.find((pattern) => matchesAt(segments, at, pattern));
+    const hit = candidates.find(({ segments: wanted }) =>
+      wanted.every((expected, index) => expected.test(segments[at + index] ?? '')),
+    );
     if (hit !== undefined) return hit.source;
   }
   return undefined;
 }
 
-function matchesAt(segments: readonly string[], at: number, pattern: Pattern): boolean {
-  return pattern.segments.every((expected, index) => expected.test(segments[at + index] ?? ''));
-}
-
 const executed = compile(executedNames);
 const secrets = compile(secretNames);
+
+/**
+ * Why the content of a file of a project needs a person's approval, or a rule for exactly this file, before a model sees
+ * it: it usually holds keys. The file must exist, and where the name alone does not tell, its content decides.
+ */
+export function sensitivityOf(realPath: string): string | undefined {
+  const name = (foldPath(realPath).at(-1) ?? '').replace(copyEnding, '');
+  if (!mayBeSensitive(name)) return undefined;
+  const start = startOf(realPath);
+  if (start === undefined || start === '') return undefined;
+  const isSensitive = byName.test(name) || (isKeyFile.test(name) ? privateKey : token).test(start);
+  return isSensitive ? `${name} may hold keys or passwords` : undefined;
+}
+
+/** A quick check of a name, which may be of an ordinary file all the same. */
+export function mayBeSensitive(name: string): boolean {
+  const folded = name.toLowerCase();
+  return (byName.test(folded) || isKeyFile.test(folded) || isPackageSettings.test(folded)) && !isTemplate.test(folded);
+}
+
+/** Endings of backup copies: `id_rsa.bak`, `.env~`. */
+const copyEnding = /(?:~|\.(?:bak|old|orig|save|swp))$/;
+
+const byName = /^\.env(?:\..+|~)?$|^\.envrc$|\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/;
+/** They describe the variables without their values. */
+const isTemplate = /^\.env(?:\..+)?\.(?:example|sample|template|dist)$/;
+const isKeyFile =
+  /^id_[\w.-]+$|\.(?:pem|key)(?:\.\w+)?$|(?:credential|service[-_]?account|client[-_]secret)[\w.-]*\.json$/;
+const isPackageSettings = /^\.(?:npmrc|yarnrc|yarnrc\.yml|pypirc|netrc)(?:\.\w+)?$/;
+const privateKey = /PRIVATE KEY|"private_key"\s*:|"client_secret"\s*:/;
+/** Not one that is taken from a variable. */
+const token = /(?:_authToken|_auth|_password|npmAuthToken|npmAuthIdent|password)["']?\s*[=:]\s*["']?(?!\$)[^\s"'$]/;
+
+const maxBytes = 65_536;
+
+/** The first bytes of a regular file; `undefined` if there is none. */
+function startOf(path: string): string | undefined {
+  try {
+    const file = openSync(osPath(path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
+    try {
+      if (!fstatSync(file).isFile()) return undefined;
+      const bytes = Buffer.alloc(maxBytes);
+      return bytes.toString('latin1', 0, readSync(file, bytes, 0, maxBytes, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
+import { attempt } from '../../contract/errors.js';
 import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { secretNames } from './protected-names.js';
-import { secrecyOf } from './protected-paths.js';
-import { sensitivityOf } from './sensitive-files.js';
+import { secrecyOf, sensitivityOf } from './protected-paths.js';
 
 /** Flags that keep ripgrep from reading secrets that have their usual names. */
 export const withoutSecrets = secretNames.map((name) => `--iglob=!${name.startsWith('/') ? name : `**/${name}`}`);
@@ -33,18 +33,10 @@ export function secretsIn(directory: BytePath): BytePath[] {
 }
 
 function existing(path: BytePath): BytePath[] {
-  try {
-    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
-    return stat === undefined ? [] : [stat.isDirectory() ? `${path}/` : path];
-  } catch {
-    return [];
-  }
+  const stat = attempt(() => lstatSync(systemPath(path), { throwIfNoEntry: false }));
+  return stat === undefined ? [] : [stat.isDirectory() ? `${path}/` : path];
 }
 
 function namesIn(directory: BytePath): string[] {
-  try {
-    return readdirSync(systemPath(directory), { encoding: 'latin1' });
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(systemPath(directory), { encoding: 'latin1' })) ?? [];
 }

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { attempt } from '../../contract/errors.js';
 import { type BytePath, fromBytePath, systemPath } from '../byte-path.js';
 import type { IgnoredBy, IgnoreRules } from '../ignore/ignore-rules.js';
 
@@ -14,15 +15,8 @@ export interface Visibility {
 /** A symlink is hidden when its target is. */
 export function mayShowLink(path: BytePath, { canRead }: Pick<Visibility, 'canRead'>): boolean {
   if (canRead === undefined) return true;
-  return canRead(fromBytePath(path)) && canRead(fromBytePath(realPath(path)));
-}
-
-function realPath(path: BytePath): BytePath {
-  try {
-    return realpathSync.native(systemPath(path), { encoding: 'latin1' });
-  } catch {
-    return path;
-  }
+  const real = attempt(() => realpathSync.native(systemPath(path), { encoding: 'latin1' })) ?? path;
+  return canRead(fromBytePath(path)) && canRead(fromBytePath(real));
 }
 
 export const hiddenReason = 'it is hidden by .qwenignore or .latheignore';

@@ -155,7 +155,7 @@ describe('a text that is there in another spelling', () => {
   });
 });
 
-test('a byte sequence across two characters is no match', async () => {
+test('a byte sequence across two characters is not a match', async () => {
   // In Shift_JIS the second byte of ソ is a backslash; in GB18030 digits stand inside four-byte characters.
   expect((await findText(await textOf('ソ', 'shift_jis'), '\\', new Yielder())).matches).toEqual([]);
   expect(

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { attempt } from '../../contract/errors.js';
 import { secrecyOf } from '../access/protected-paths.js';
 import { type BytePath, fromBytePath, systemPath, toBytePath } from '../byte-path.js';
 import { readSmallFile } from '../small-file.js';
@@ -47,12 +48,8 @@ export function repositorySettings(directory: BytePath, { common }: GitDirectory
  * secrets, through a symlink either.
  */
 function harmless(file: BytePath): BytePath | undefined {
-  try {
-    const path = realpathSync(systemPath(file), 'latin1');
-    return secrecyOf(fromBytePath(path)) === undefined ? path : undefined;
-  } catch {
-    return undefined;
-  }
+  const path = attempt(() => realpathSync(systemPath(file), 'latin1'));
+  return path !== undefined && secrecyOf(fromBytePath(path)) === undefined ? path : undefined;
 }
 
 /** A path as seen from a directory, which ends in a slash. */

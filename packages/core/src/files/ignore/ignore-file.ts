@@ -36,7 +36,7 @@ export class IgnoreFile {
 
   /**
    * `true` when ignored, `false` when taken back in by a `!` rule, `undefined` when not mentioned. `directory` leads from
-   * the place the rules hold for to the entry; it is empty or ends in a slash.
+   * the directory of the rules to the entry; it is empty or ends in a slash.
    */
   judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
     const [way, entry] = this.#ignoresCase ? [lowerAscii(directory), lowerAscii(name)] : [directory, name];
@@ -75,13 +75,13 @@ function parseRule(line: string, order: number, ignoresCase: boolean): Rule | un
   return { ...meaning, order, isNegated, isForDirectories };
 }
 
-/** A rule without a slash holds for a name at any depth. */
+/** A rule without a slash applies to a name at any depth. */
 function nameRule(pattern: string, ignoresCase: boolean): Meaning {
   if (!wildcards.test(pattern)) return { name: ignoresCase ? lowerAscii(pattern) : pattern, matches: () => true };
   return { name: undefined, matches: compileComponent(pattern, { namesAreLowered: ignoresCase }) };
 }
 
-/** A rule with a slash holds for one path, seen from the directory of its file. */
+/** A rule with a slash applies to one path, seen from the directory of its file. */
 function pathRule(pattern: string, ignoresCase: boolean): Meaning {
   const relative = pattern.startsWith('/') ? pattern.slice(1) : pattern;
   const { name, matches } = compileGitGlob(relative, { namesAreLowered: ignoresCase });

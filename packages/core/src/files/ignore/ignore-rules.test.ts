@@ -115,7 +115,7 @@ describe('git rules', () => {
     expect(rules.ignoredBy(join(root, 'sub/.git'), file)).toBe('git');
   });
 
-  test('hold for letters in any case where git says so, and for none of another case elsewhere', () => {
+  test('ignore case where git does, and only there', () => {
     const files = { '.gitignore': 'Build/\n*.LOG\n!Keep.log\n/Src/*/X\n', '.latheignore': 'Mine\n' };
     const config = (value: string) => ({ '.git/HEAD': '', '.git/config': `[core]\n\tignoreCase = ${value}\n` });
     const root = tempDirectory({ ...config('true'), ...files, 'inner/.git/HEAD': '', 'inner/.gitignore': 'A' });

@@ -65,7 +65,7 @@ interface ReadOptions extends SmallFileOptions {
 }
 
 export interface Repository {
-  /** Whether git's rules hold for letters in any case. */
+  /** Whether git's rules ignore case. */
   ignoresCase: boolean;
   /** The user's excludes file and, before it because it counts less, the one of the repository's own configuration. */
   excludesFiles: readonly BytePath[];
@@ -164,7 +164,7 @@ export class IgnoreLevel {
     return new IgnoreLevel({ context, path, git, repository, agent, ignoredBy: inherited.ignoredBy });
   }
 
-  /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
+  /** What applies to a whole repository: its own excludes before the user's; `undefined` when there is none. */
   #repositoryIn(directory: BytePath): { repository: Repository; rules: readonly ScopedRules[] } | undefined {
     const git = gitDirectoryIn(directory, this.#level.context.onProblem);
     if (!git.isRepository) return undefined;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
 import { compileGlob, type Glob, splitGlob } from '../../text/glob/compile-glob.js';
-import { sensitivityOf } from '../access/sensitive-files.js';
+import { sensitivityOf } from '../access/protected-paths.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../access/visibility.js';
 import { fromBytePath, toBytePath } from '../byte-path.js';
 import { osPath } from '../file-name.js';
@@ -130,7 +130,7 @@ function excluder(options: GatherOptions, directory: string): (path: string) => 
   };
 }
 
-/** A pattern that names the extension or the name of a file means that kind of file, also when it is no text. */
+/** A pattern that names the extension or the name of a file means that kind of file, also when it is not text. */
 function isMentioned(path: string, pattern: string): boolean {
   const last = basename(pattern).toLowerCase();
   const [extension, name] = [extname(path).toLowerCase(), basename(path, extname(path)).toLowerCase()];

@@ -18,7 +18,7 @@ export async function lineText(line: RgLine): Promise<string> {
   return `${cut(text, false)} (match at byte ${line.column})`;
 }
 
-/** The carriage return of a line that ends in CRLF is no part of it. */
+/** The carriage return of a line that ends in CRLF is not part of it. */
 function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }

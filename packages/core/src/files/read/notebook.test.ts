@@ -38,7 +38,7 @@ test('what does not fit is named', () => {
   expect(text).toMatch(/^\[1\] code cell\nx{50}\n\n\[2\][^]*\[3\][^]*\[More follows/);
 });
 
-test.each(['', '{', '[]', 'null', '{"cells":{}}'])('%j is no notebook', (json) => {
+test.each(['', '{', '[]', 'null', '{"cells":{}}'])('%j is not a notebook', (json) => {
   expect(renderNotebook(json, 1000)).toBeUndefined();
 });
 

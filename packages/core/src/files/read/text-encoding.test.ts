@@ -67,7 +67,7 @@ test('a legacy comment far behind a long ASCII beginning is found', async () => 
 test.each([
   ['NUL bytes', Buffer.from([1, 2, 0, 0, 3, 4, 0, 0])],
   ['compressed data', Buffer.from(Array.from({ length: 2000 }, (_, index) => (index * 7919) % 251 || 1))],
-])('%s are no text', async (_, bytes) => {
+])('%s are not text', async (_, bytes) => {
   expect(await detectEncoding(bytes)).toBeUndefined();
 });
 

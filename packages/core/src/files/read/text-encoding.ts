@@ -23,7 +23,7 @@ const marks: readonly [name: string, bytes: readonly number[]][] = [
 ];
 
 /**
- * The encoding of a text, given all of its bytes or its beginning; `undefined` when they are no text. A mark decides,
+ * The encoding of a text, given all of its bytes or its beginning; `undefined` when they are not text. A mark decides,
  * then strict UTF-8, then the shape of UTF-16 without a mark, then statistics over at most 32 KB.
  */
 export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | undefined> {

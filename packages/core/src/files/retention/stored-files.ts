@@ -24,7 +24,7 @@ export async function storedFiles(home: LatheHome, kind: FileKind): Promise<Stor
   });
 }
 
-/** `false` for a file that is none of ours. */
+/** `false` for a file that Lathe did not write. */
 function ownerOf(kind: FileKind, folder: string, name: string): string | false | undefined {
   if (kind === 'spill') return folder === '' ? undefined : folder;
   const [, id] = /^([0-9a-f][0-9a-f-]{3,35})\.(?:jsonl|html)$/.exec(name) ?? [];

@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Yielder } from '../../async/yielder.js';
+import { attempt } from '../../contract/errors.js';
 import { Top } from '../../text/top.js';
 import { mayShowLink, type Visibility } from '../access/visibility.js';
 import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
@@ -192,12 +193,11 @@ class LinkedFiles {
 
   #isShown(path: BytePath): boolean {
     if (!this.#tree.visible.has(path) || !mayShowLink(path, this.#options)) return false;
-    try {
+    const isShown = attempt(() => {
       const real = realpathSync.native(systemPath(path), { encoding: 'latin1' });
       return this.#options.isInside(fromBytePath(real)) && statSync(systemPath(real)).isFile();
-    } catch {
-      // It leads nowhere.
-      return false;
-    }
+    });
+    // It may lead nowhere.
+    return isShown ?? false;
   }
 }

@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { Yielder } from '../../async/yielder.js';
+import { attempt } from '../../contract/errors.js';
 import { compileGlob } from '../../text/glob/compile-glob.js';
 import { Top } from '../../text/top.js';
 import { mayShowLink, type Visibility } from '../access/visibility.js';
@@ -71,20 +72,14 @@ function entryOf(prefix: BytePath, found: Dirent): Entry {
   return {
     name: found.name,
     isLink,
-    isDirectory: isLink ? leadsToDirectory(prefix + found.name) : found.isDirectory(),
+    isDirectory: isLink
+      ? attempt(() => statSync(systemPath(prefix + found.name)).isDirectory()) === true
+      : found.isDirectory(),
   };
 }
 
 function mayShow(path: BytePath, { isLink }: Entry, visibility: Visibility): boolean {
   return isLink ? mayShowLink(path, visibility) : visibility.canRead?.(fromBytePath(path)) !== false;
-}
-
-function leadsToDirectory(path: BytePath): boolean {
-  try {
-    return statSync(systemPath(path)).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 function directoriesFirst(a: Entry, b: Entry): number {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { attempt } from '../../contract/errors.js';
 import { asFolder, type BytePath, toBytePath } from '../byte-path.js';
 import { isWithin } from '../workspace.js';
 
@@ -42,16 +43,8 @@ export function otherPlaces(realPath: string): OtherPlace[] {
   });
 }
 
-const tablePath = '/proc/self/mountinfo';
-
-function readTable(): string {
-  try {
-    return readFileSync(tablePath, 'utf8');
-  } catch {
-    // Only Linux has one.
-    return '';
-  }
-}
+/** Empty where there is no such table: only Linux has one. */
+const readTable = () => attempt(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
 
 interface Mount {
   /** Of the file system, and where in it the mount begins. */

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { ToolError } from '../../contract/errors.js';
+import { attempt, ToolError } from '../../contract/errors.js';
 import { asFolder, type BytePath, systemPath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
 import type { RgOutput } from './rg-output.js';
@@ -70,11 +70,7 @@ const aboutFile = /^rg: (?=\/|.*\(os error \d+\)$)(.*?)(?:: ([ -9;-~]*))?$/s;
 const maxMessage = 16 << 10;
 
 function isDirectory(path: BytePath): boolean {
-  try {
-    return lstatSync(systemPath(path)).isDirectory();
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(systemPath(path)).isDirectory()) ?? false;
 }
 
 /** Why ripgrep did not search. Its hints about flags are cut off, because a call cannot pass any. */

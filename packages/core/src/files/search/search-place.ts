@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { access, constants, realpath, stat } from 'node:fs/promises';
-import { ToolError } from '../../contract/errors.js';
+import { attempt, ToolError } from '../../contract/errors.js';
 import { type BytePath, systemPath, toBytePath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
 import { refuseEndless } from '../open-file.js';
@@ -42,11 +42,7 @@ async function isInPlace(path: BytePath): Promise<boolean> {
 
 /** The same, synchronously, for a path that was just opened. */
 export function isInPlaceNow(path: BytePath): boolean {
-  try {
-    return realpathSync.native(systemPath(path), { encoding: 'latin1' }) === path;
-  } catch {
-    return false;
-  }
+  return attempt(() => realpathSync.native(systemPath(path), { encoding: 'latin1' })) === path;
 }
 
 /** The roots without those that lie inside another one, so that nothing is found twice. */

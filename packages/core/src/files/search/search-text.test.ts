@@ -119,7 +119,7 @@ test("git's rules can be left aside, and then .git stays hidden", async () => {
   expect((await search(root, { disregard: new Set(['git']) })).found).toEqual(['x:1:needle']);
 });
 
-test.skipIf(process.platform !== 'linux')('a name that is no text takes no other one away from a glob', async () => {
+test.skipIf(process.platform !== 'linux')('a name that is not text takes no other one away from a glob', async () => {
   const root = tempDirectory({ 'a/foo.': 'needle', 'a/c.ts': 'needle', 'b/foo.': 'needle', 'b/d.ts': 'needle' });
   writeFileSync(Buffer.from(`${root}/a/bad\xff.ts`, 'latin1'), 'needle');
   const { found } = await search(root, { glob: '*' });

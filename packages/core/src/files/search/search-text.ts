@@ -53,7 +53,7 @@ export interface FoundText {
   notes: WalkNotes;
 }
 
-/** How long a search goes on after the limit: most end in this time, and then the total is known. */
+/** How long a search continues after the limit: most end in this time, and then the total is known. */
 const countingMs = 5;
 
 /** Lines that match, found by one run of ripgrep. */

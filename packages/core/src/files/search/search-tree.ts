@@ -1,4 +1,5 @@
-import { type Dirent, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { attempt } from '../../contract/errors.js';
 import type { GlobState } from '../../text/glob/compile-glob.js';
 import type { Visibility } from '../access/visibility.js';
 import { VisiblePaths } from '../access/visible-paths.js';
@@ -108,7 +109,9 @@ function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibi
   const fixed = top.level.ignoredBy === undefined ? (glob?.fixed ?? 0) : 0;
   let [place, state] = [top, glob?.start];
   while (place.depth < fixed) {
-    const next = entriesOf(place.path).filter(({ name }) => state?.enter(fromBytePath(name)) !== undefined);
+    const look = { withFileTypes: true, encoding: 'latin1' } as const;
+    const entries = attempt(() => readdirSync(systemPath(place.path), look)) ?? [];
+    const next = entries.filter(({ name }) => state?.enter(fromBytePath(name)) !== undefined);
     const [only] = next;
     if (next.length > 1) return place;
     if (only?.isDirectory() !== true) return undefined;
@@ -119,12 +122,4 @@ function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibi
     place = { path, level, depth: place.depth + 1 };
   }
   return place;
-}
-
-function entriesOf(directory: BytePath): Dirent[] {
-  try {
-    return readdirSync(systemPath(directory), { withFileTypes: true, encoding: 'latin1' });
-  } catch {
-    return [];
-  }
 }

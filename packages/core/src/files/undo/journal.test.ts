@@ -134,7 +134,7 @@ test('the oldest changes are forgotten when there are too many, or too large one
   expect(total).toBeLessThanOrEqual(140_000);
 });
 
-test('a damaged entry or a lost content is no obstacle', async () => {
+test('a damaged entry or a lost content does not stop undo', async () => {
   const { home, write, undo, read } = setUp({ f: 'a' });
   await write('f', 'b');
   await write('f', 'c');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { allDone } from '../../async/all-done.js';
 import { ToolError } from '../../contract/errors.js';
 import { codeOf } from '../fs-error.js';
-import type { LatheHome } from '../lathe-home.js';
+import { flush, type LatheHome } from '../lathe-home.js';
 import { type KeepRule, outsideRule, type Removed } from '../retention/clean-files.js';
 import { filesBelow } from '../retention/stored-files.js';
 import { hashOf, writeAll } from '../write/file-snapshot.js';
@@ -241,10 +241,5 @@ async function createDurably(directory: string, name: string, content: Uint8Arra
     await unlink(temp).catch(() => {});
     throw error;
   }
-  const folder = await open(directory, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await flush(directory);
 }

@@ -17,15 +17,17 @@ export type UndoOutcome =
   | { change: Change; status: 'unchanged' }
   | { change: Change; status: 'skipped'; reason: string };
 
-interface UndoParts {
+/** What changes of files need. */
+export interface ChangeParts {
   locks: FileLocks;
   journal: Journal;
   seen: SeenFiles;
+  /** A file with unsaved text is changed there. */
   editor?: EditorFiles | undefined;
 }
 
 /** Undoes one change if the file still has the content that the change gave it. */
-export async function undoChange(parts: UndoParts, change: Change, signal: AbortSignal): Promise<UndoOutcome> {
+export async function undoChange(parts: ChangeParts, change: Change, signal: AbortSignal): Promise<UndoOutcome> {
   const { id, path, before } = change;
   const outcome = await parts.locks.hold(path, signal, (token) =>
     withFileIfAny(
@@ -42,7 +44,7 @@ export async function undoChange(parts: UndoParts, change: Change, signal: Abort
 }
 
 async function undoOnDisk(
-  { journal }: UndoParts,
+  { journal }: ChangeParts,
   change: Change,
   { file, token }: { file: ReadableFile | null; token: string },
   signal: AbortSignal,
@@ -66,7 +68,7 @@ async function undoOnDisk(
 
 /** For a file with unsaved text in an editor. If a change created the file, it is not removed under that text. */
 async function undoUnsaved(
-  { editor, journal }: UndoParts,
+  { editor, journal }: ChangeParts,
   change: Change,
   file: ReadableFile,
   signal: AbortSignal,

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { type BigIntStats, existsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { access, constants, link, lstat, open, rename, unlink } from 'node:fs/promises';
@@ -27,7 +28,7 @@ export interface DurableWrite {
   pieces: readonly Uint8Array[];
   /** The file to replace, held open since it was read; `null` when there must be none. */
   original: { fd: number; stat: BigIntStats } | null;
-  /** Random and unguessable; names the temporary file, so that whoever finds the token can sweep it. */
+  /** Random and unguessable; names the temporary file, so that any process that finds the token can remove it. */
   token: string;
   signal: AbortSignal;
   /** Changes the permissions that the file would have without it. */
@@ -216,10 +217,7 @@ async function copyExtendedAttributes(from: number, to: number): Promise<void> {
   });
   let complaint = '';
   child.stderr?.on('data', (data: Buffer) => (complaint += data.toString('utf8').slice(0, 500)));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
+  const [code]: (number | null)[] = await once(child, 'close');
   if (code === 0 || complaint.includes('unrecognized option')) return;
   throw new ToolError('file_write_failure', `The file's attributes cannot be kept: ${complaint.trim()}`);
 }

@@ -2,13 +2,11 @@ import { fstat } from 'node:fs';
 import { promisify } from 'node:util';
 import { ToolError } from '../../contract/errors.js';
 import type { SeenFiles } from '../access/seen-files.js';
-import type { EditorFiles } from '../editor-files.js';
 import type { ReadableFile } from '../open-file.js';
 import type { Change, Journal } from '../undo/journal.js';
-import { type UndoOutcome, undoChange } from '../undo/undo.js';
+import { type ChangeParts, type UndoOutcome, undoChange } from '../undo/undo.js';
 import { isWithin } from '../workspace.js';
-import { writeDurably } from './durable-write.js';
-import type { FileLocks } from './file-lock.js';
+import { type DurableWrite, writeDurably } from './durable-write.js';
 import type { Snapshot } from './file-snapshot.js';
 import {
   assertUnchanged,
@@ -41,22 +39,14 @@ interface Write {
   token: string;
 }
 
-export interface FileChangesParts {
-  locks: FileLocks;
-  journal: Journal;
-  seen: SeenFiles;
-  /** A file with unsaved text is changed there. */
-  editor?: EditorFiles | undefined;
-}
-
 /**
  * The only way to change a file: under its lock, from its content at that moment, recorded in the journal before, durable
  * afterwards, and then recorded as seen by the model.
  */
 export class FileChanges {
-  readonly #parts: FileChangesParts;
+  readonly #parts: ChangeParts;
 
-  constructor(parts: FileChangesParts) {
+  constructor(parts: ChangeParts) {
     this.#parts = parts;
   }
 
@@ -123,30 +113,7 @@ export class FileChanges {
 
   async #write({ file, current, pieces, token }: Write, { path, signal, tool }: ChangeRequest): Promise<void> {
     const { journal, seen } = this.#parts;
-    let [id, after] = ['', ''];
-    let isUnderWay = false;
-    try {
-      await writeDurably({
-        path,
-        pieces,
-        original: file,
-        token,
-        signal,
-        alongside: async (madeDirectories) => {
-          after = await hashOf(pieces);
-          const change = { tool, path, before: current?.hash ?? null, after };
-          const made = madeDirectories.length > 0 && { madeDirectories };
-          id = await journal.record({ ...change, ...made }, current?.bytes ?? null);
-        },
-        beforeCommit: async () => {
-          if (file && current) await assertUnchanged(file, current, signal);
-          isUnderWay = true;
-        },
-      });
-    } catch (error) {
-      if (id !== '' && !isUnderWay) await journal.forget(id);
-      throw error;
-    }
+    const after = await writeRecorded(journal, { tool, path, file, current, pieces, token, signal });
     if (file && current) await this.#keepLateWrite(file, current, { tool, path, after }, signal);
     seen.record(path, after);
   }
@@ -169,4 +136,33 @@ export class FileChanges {
     const message = `${change.path} was written by another program at the same moment. The file has your change; undo brings theirs back.`;
     throw new ToolError('file_changed_since_read', message);
   }
+}
+
+/** Writes a file whose lock is held, and records it in the journal. Returns the hash of the new content. */
+export async function writeRecorded(
+  journal: Journal,
+  { tool, current, file, ...write }: Write & Pick<ChangeRequest, 'tool'> & Omit<DurableWrite, 'original'>,
+): Promise<string> {
+  let [id, after] = ['', ''];
+  let isUnderWay = false;
+  try {
+    await writeDurably({
+      ...write,
+      original: file,
+      alongside: async (madeDirectories) => {
+        after = await hashOf(write.pieces);
+        const change = { tool, path: write.path, before: current?.hash ?? null, after };
+        const made = madeDirectories.length > 0 && { madeDirectories };
+        id = await journal.record({ ...change, ...made }, current?.bytes ?? null);
+      },
+      beforeCommit: async () => {
+        if (file && current) await assertUnchanged(file, current, write.signal);
+        isUnderWay = true;
+      },
+    });
+  } catch (error) {
+    if (id !== '' && !isUnderWay) await journal.forget(id);
+    throw error;
+  }
+  return after;
 }

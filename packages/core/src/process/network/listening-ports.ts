@@ -1,4 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
+import { attempt } from '../../contract/errors.js';
 import { readProc } from '../run/process-tree.js';
 
 /** A TCP socket that listens. */
@@ -23,7 +24,7 @@ export function listeningPorts(pid: number): ListeningPort[] {
 
 /** The inodes of the sockets that these processes have open. */
 export function socketsOf(pids: readonly number[]): Set<string> {
-  return new Set(pids.flatMap((pid) => descriptorsOf(pid).flatMap((target) => socket.exec(target)?.[1] ?? [])));
+  return new Set(pids.flatMap(socketInodes));
 }
 
 const listening = '0A';
@@ -37,18 +38,8 @@ function hostOf(hex: string): string {
   return isAny ? '::1' : (bytes.toString('hex').match(/.{4}/g)?.join(':') ?? '::1');
 }
 
-function descriptorsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
-  } catch {
-    return [];
-  }
-}
-
-function targetOf(link: string): string {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return '';
-  }
+function socketInodes(pid: number): string[] {
+  const descriptors = attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  const targets = descriptors.map((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? '');
+  return targets.flatMap((target) => socket.exec(target)?.[1] ?? []);
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { attempt } from '../../contract/errors.js';
 import { failureOf } from './failure-of.js';
 import { type ListeningPort, listeningPorts } from './listening-ports.js';
 
@@ -181,11 +182,7 @@ class Holder {
 }
 
 function namespaceOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/net`);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(`/proc/${pid}/ns/net`));
 }
 
 /** Reads nothing from a connection before it passes it on. */

@@ -26,7 +26,7 @@ export function checkCommandRule(rule: string): string | undefined {
   if (isExactRule(rule)) return checkExactRule(rule);
   if (rule.trim() === '') return 'A command rule needs at least the name of a program.';
   if (/\p{Cc}/u.test(rule)) return 'A command rule must not contain control characters.';
-  return hasOpenQuote(rule) ? 'A quote in the rule is not closed.' : undefined;
+  return /["']/.test(rule.replace(/"[^"]*"|'[^']*'/g, '')) ? 'A quote in the rule is not closed.' : undefined;
 }
 
 type PatternWord = { type: 'any' } | { type: 'word'; fits: (word: string) => boolean; text: string };
@@ -44,10 +44,6 @@ function parseRule(rule: string): PatternWord[] {
   const words = source.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
   const pattern = words.map((word) => (word === '*' ? anyWords : wordPattern(word)));
   return pattern.length === 0 || pattern.at(-1) === anyWords ? pattern : [...pattern, anyWords];
-}
-
-function hasOpenQuote(rule: string): boolean {
-  return /["']/.test(rule.replace(/"[^"]*"|'[^']*'/g, ''));
 }
 
 /** Matches in linear time, however many stars the rule has. */

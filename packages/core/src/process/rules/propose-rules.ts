@@ -1,6 +1,7 @@
 import { nameSet } from '../programs/name-set.js';
 import { readOnlyJudge } from '../programs/read-only-programs.js';
 import { type Segment, unknownPart } from '../shell/command-analysis.js';
+import { isPlainSetting } from './code-doubts.js';
 
 /**
  * The narrowest readable rules that would allow these segments; none if one of them should be confirmed every time:
@@ -42,7 +43,7 @@ const neverAlways = nameSet(
     'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
     'vi vim nvim emacs nano less more man screen tmux expect gdb script ' +
     // A later flag can make any other use run a program or write any file.
-    'patch rollup pylint tox ctest meson protoc rustc mvn bazel rake apt apt-get',
+    'patch rollup pylint tox ctest cmake meson protoc rustc mvn bazel rake apt apt-get',
 );
 /** Git subcommands that no later flag makes run a program, write elsewhere, or delete. */
 const gitTogether =
@@ -53,13 +54,14 @@ const neverTogether = new RegExp(
     'podman (unshare|machine|kube)',
     '(npm|pnpm|yarn|bun) (exec|dlx|x|config|set|init|create|explore|edit|workspaces?)',
     '(yarn|pnpm|bun) (run )?(node|deno|tsx|ts-node|python\\d?|sh|bash|env)',
-    'gh (alias|api|extension|codespace|auth|repo (clone|fork)|gist clone)',
+    'gh (alias|api|config|extension|codespace|auth|repo (clone|fork)|gist clone)',
     'kubectl (exec|delete|run|config|edit|debug|attach|cp)',
     'helm (install|upgrade|template|plugin)',
-    'go (run|generate|tool|build|install|vet|list|get)',
+    'go (env|run|generate|tool|build|install|vet|list|get)',
     'cargo run',
     'uv (run|tool)',
     'poetry (run|shell)',
+    '(pip3?|poetry) (config|self)',
     'gem exec',
     '(bundle|composer) (exec|console|global|config)',
     'rails (runner|r|console|c|dbconsole|new)',
@@ -101,12 +103,14 @@ function programRule(words: readonly string[]): string | undefined {
 }
 
 /** Variables that choose programs, or give them options. */
-const changesPrograms =
-  /^\w*(PATH|PRELOAD|LIBRARY|OPT|FLAGS|SHELL|EDITOR|PAGER|PROXY|CONFIG|HOME|GIT_|BASH|ENV_FILE)\w*=|^ENV=/i;
+const changesPrograms = /PATH|PRELOAD|LIBRARY|OPT|FLAGS|SHELL|EDITOR|PAGER|PROXY|CONFIG|HOME|GIT_|BASH|ENV_FILE/i;
+/** Variables whose value is a plain word and names neither a program nor a file. */
+const plainWords = /^(?:\w*_ENV|ENVIRONMENT|\w*LOG_LEVEL|LOGLEVEL|RUST_LOG|DEBUG|TZ|LANG|LC_\w+|TERM)=[\w:,.+-]*$/;
 
 /** The number of words before the command in `VAR=1 command` and `timeout 60 command`. A rule repeats them. */
 function lengthBefore([first = '', second = '']: readonly string[]): number {
-  if (/^[A-Za-z_]\w*=[\w./:@,+-]*$/.test(first) && !changesPrograms.test(first)) return 1;
+  const [variable = ''] = first.split('=', 1);
+  if ((isPlainSetting(first) || plainWords.test(first)) && !changesPrograms.test(variable)) return 1;
   return first === 'timeout' && /^\d+(\.\d+)?[smhd]?$/.test(second) ? 2 : 0;
 }
 

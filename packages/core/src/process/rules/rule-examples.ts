@@ -1,3 +1,4 @@
+import { attempt } from '../../contract/errors.js';
 import { CommandWalk } from '../shell/walk-command.js';
 import { matchCommandRule } from './command-rule.js';
 import { exactRule, isExactRule } from './exact-rule.js';
@@ -35,9 +36,5 @@ function holdsFor(rule: string, command: string, isRestriction: boolean): boolea
 
 function wordsOf(command: string): string[][] | undefined {
   const place = { cwd: '/', workspaceRoots: [], home: '/', path: '' };
-  try {
-    return new CommandWalk(place).run(command).segments.map(({ words }) => words);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new CommandWalk(place).run(command).segments.map(({ words }) => words));
 }

@@ -52,7 +52,7 @@ test('the file stops at its limit and reports it, the tail continues', () => {
   expect(output.text().endsWith('the end')).toBe(true);
 });
 
-test('if the disk fails, the file is lost and the command goes on', () => {
+test('if the disk fails, the file is lost and the command continues', () => {
   const output = capture({ directory: '/no/such/directory', from: 'start' });
   output.push(Buffer.from('kept in memory'));
   output.close();

@@ -146,7 +146,7 @@ export class CapturedOutput {
 
   /**
    * Writes synchronously: the kernel only copies the bytes to its page cache, which is faster than queueing them for a
-   * thread. If the disk fails, the file is lost; the command goes on.
+   * thread. If the disk fails, the file is lost; the command continues.
    */
   #save(text: string): void {
     const bytes = Buffer.from(text, 'latin1');

@@ -94,7 +94,7 @@ function circumstances(result: CommandResult): string[] {
   const sentences = [
     survivors.length > 0 && `Could not kill ${list(survivors)}.`,
     leftBehind.length > 0 &&
-      `Ended with the command, though still running: ${list(leftBehind)}; use is_background for what should go on.`,
+      `Ended with the command, though still running: ${list(leftBehind)}; use is_background for what should continue.`,
     needsInput(result),
   ];
   return sentences.filter((sentence) => typeof sentence === 'string');

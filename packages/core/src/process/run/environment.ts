@@ -39,7 +39,7 @@ export const unattendedVariables: Readonly<Record<string, string>> = {
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'diff.submodule',
   GIT_CONFIG_VALUE_0: 'short',
-  // An editor that accepts the proposed text: `git rebase --continue` goes on, `git commit` without a message fails.
+  // An editor that accepts the proposed text: `git rebase --continue` continues, `git commit` without a message fails.
   GIT_EDITOR: ':',
   DEBIAN_FRONTEND: 'noninteractive',
   // npm would ask the registry for a newer npm, even for `npm ls`.

@@ -147,7 +147,7 @@ test.skipIf(!hasProgram('bwrap'))('a kept command in the sandbox cannot change a
 });
 
 // RS04 SB14
-test('the output of a kept command is bounded on disk, and the command goes on', async () => {
+test('the output of a kept command is bounded on disk, and the command continues', async () => {
   const { start, cwd, background } = session();
   const { id } = await start('head -c 80000000 /dev/zero && touch printed; sleep 100');
   await expect.poll(() => existsSync(join(cwd, 'printed')), { timeout: 20_000 }).toBe(true);

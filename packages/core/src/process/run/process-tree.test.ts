@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { buildSync } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bundleChild } from '../../../../../testing/bundle.js';
+import { bundleChild, bundleText } from '../../../../../testing/bundle.js';
 import { report } from '../../../../../testing/long-run.js';
 import { processesWith, uniqueSleep } from '../../../../../testing/processes.js';
 import { hasProgram } from '../../../../../testing/programs.js';
@@ -133,7 +131,7 @@ test('nothing is left when Lathe is killed before the guardian has answered', as
 test('a Lathe inside a command of another is cleaned up with it', async () => {
   const run = await contained('off');
   const sleep = uniqueSleep();
-  const { script, args } = latheScript('off', [
+  const { script, args } = await latheScript('off', [
     hostile['empty environment, new session, ignores signals']?.(sleep) ?? '',
   ]);
   const controller = new AbortController();
@@ -146,13 +144,12 @@ test('a Lathe inside a command of another is cleaned up with it', async () => {
 
 /** A process of its own that runs commands until it is killed. */
 async function startLathe(mode: SandboxMode, commands: string[]): Promise<ChildProcess> {
-  const { script, args } = latheScript(mode, commands);
+  const { script, args } = await latheScript(mode, commands);
   return spawn(process.execPath, [script, JSON.stringify(args)], { stdio: 'inherit' });
 }
 
-function latheScript(mode: SandboxMode, commands: string[]) {
-  const directory = tempDirectory({
-    'entry.ts': `
+async function latheScript(mode: SandboxMode, commands: string[]) {
+  const script = await bundleText(`
       import { CommandRunner } from '${import.meta.dirname}/run-command.ts';
       import { Sandbox } from '${import.meta.dirname}/../sandbox/sandbox.ts';
       import { LatheHome } from '${import.meta.dirname}/../../files/lathe-home.ts';
@@ -164,15 +161,6 @@ function latheScript(mode: SandboxMode, commands: string[]) {
         const wrap = await sandbox.prepare(root, { workspace: true, network: false, home: false, files: false, secrets: false });
         await runner.start({ command, cwd: root, env, ...(wrap && { wrap }) });
       }
-    `,
-  });
-  const script = join(directory, 'entry.mjs');
-  buildSync({
-    entryPoints: [join(directory, 'entry.ts')],
-    outfile: script,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-  });
+    `);
   return { script, args: { root: tempDirectory(), home: tempDirectory(), mode, commands, env } };
 }

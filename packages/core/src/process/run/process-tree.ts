@@ -58,7 +58,8 @@ export class ProcessTree {
     for (const pid of pids) sendSignal(pid, 'SIGCONT');
     const deadline = performance.now() + termMs;
     const awaited = pids.filter(handlesTerm);
-    while (performance.now() < deadline && awaited.some(isRunning)) await wait(pollMs);
+    while (performance.now() < deadline && awaited.some((pid) => (hasProc ? isAlive(pid) : canSignal(-pid))))
+      await wait(pollMs);
     return this.isGone();
   }
 
@@ -78,10 +79,6 @@ function handlesTerm(pid: number): boolean {
   const ignored = status?.match(/^SigIgn:\s+([0-9a-f]+)/m)?.[1] ?? '0';
   const isIgnored = ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGTERM - 1)) & 1n) === 1n;
   return status !== undefined && !isIgnored;
-}
-
-function isRunning(pid: number): boolean {
-  return hasProc ? isAlive(pid) : canSignal(-pid);
 }
 
 function groupOf(pid: number): number {

@@ -191,7 +191,7 @@ test.each([
   ['a stopped command', 'kill -STOP $$'],
   ['a command that closed its output', 'exec >&- 2>&-; sleep 30'],
   ['a command that ignores every polite signal', 'trap "" TERM INT HUP; while :; do sleep 30; done'],
-])('the timeout holds for %s', async (_, command) => {
+])('the timeout applies to %s', async (_, command) => {
   const { run } = commands();
   const { ending, survivors } = await run(command, { timeoutMs: 200 });
   expect(ending).toEqual({ type: 'timeout', ms: 200 });

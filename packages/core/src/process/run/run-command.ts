@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ToolError, thrownText } from '../../contract/errors.js';
+import { attempt, ToolError, thrownText } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import { SpillStore } from '../../files/spill.js';
 import { assertNode } from './assert-node.js';
@@ -190,13 +190,8 @@ let inherited: number[] | undefined;
 const closeOnExec = 0o2000000;
 
 function inheritableDescriptors(): number[] {
-  try {
-    return readdirSync('/proc/self/fdinfo')
-      .map(Number)
-      .filter((fd) => fd > 2 && !isClosedOnExec(fd));
-  } catch {
-    return [];
-  }
+  const open = attempt(() => readdirSync('/proc/self/fdinfo').map(Number)) ?? [];
+  return open.filter((fd) => fd > 2 && !isClosedOnExec(fd));
 }
 
 function isClosedOnExec(fd: number): boolean {
@@ -222,7 +217,7 @@ function keepRunning(
 
 /**
  * $1 file, $2 number of placeholders, then the placeholders. The file size limit ends the first cat when the file is
- * full; the second one discards the rest, so that the program goes on. The placeholders are removed here only if Lathe
+ * full; the second one discards the rest, so that the program continues. The placeholders are removed here only if Lathe
  * is gone.
  */
 function outputWriter(kilobytes: number): string {

@@ -1,6 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { attempt } from '../../contract/errors.js';
 import { isWithin } from '../../files/workspace.js';
 
 export interface TrustedPathOptions {
@@ -33,13 +34,11 @@ const systemDirectories = [
 
 /** The real path of a file, if it is executable. */
 export function executableAt(path: string): string | undefined {
-  try {
+  return attempt(() => {
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
     accessSync(path, constants.X_OK);
     return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /**

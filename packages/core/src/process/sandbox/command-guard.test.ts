@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -69,14 +70,20 @@ function workspace(root: string) {
 }
 
 /** The guard of a command that another process runs in this tree. */
-function guardOf(root: string, latheHome: LatheHome, name = '.git/config', gits: string[] = []): CommandGuard {
+function guardOf(
+  root: string,
+  latheHome: LatheHome,
+  name = '.git/config',
+  gits: string[] = [],
+  aside = new PutAside(latheHome.file('put-aside')),
+): CommandGuard {
   const path = join(root, name);
   const none = { reserved: [], forbidden: [], gits };
   return new CommandGuard(
     { roots: [root], covers: [path], fixed: [path], ...none },
     {
       snapshots: new Snapshots(),
-      aside: new PutAside(latheHome.file('put-aside')),
+      aside,
       restored: new RestoredContents(latheHome.file('restored')),
       searchPath: process.env['PATH'] ?? '',
     },
@@ -121,6 +128,54 @@ test('what another command planted and this one made again is put aside', async 
   writeFileSync(planted, 'planted');
   expect(await second.check()).toEqual([expect.stringContaining(`${planted} appeared`)]);
   expect(existsSync(planted)).toBe(false);
+});
+
+// SB07
+test('what another command planted is not put back when it was removed meanwhile', async () => {
+  const { root, latheHome } = repository();
+  const name = '.git/info/attributes';
+  const planted = join(root, name);
+  const first = guardOf(root, latheHome, '.git/config', [join(root, '.git')]);
+  writeFileSync(planted, 'planted');
+  const second = guardOf(root, latheHome, name, [join(root, '.git')]);
+  expect(await first.check()).toEqual([expect.stringContaining(`${planted} appeared`)]);
+  // The command of the second lost its cover by that, and is writing at this moment.
+  writeFileSync(planted, '');
+  expect(await second.check()).toEqual([expect.stringContaining(`${planted} was replaced`)]);
+  expect(existsSync(planted)).toBe(false);
+});
+
+// SB07
+test('what is removed while another command starts does not count as old for that command', async () => {
+  const { root, latheHome } = repository();
+  const name = '.git/info/attributes';
+  const planted = join(root, name);
+  const started: CommandGuard[] = [];
+  const aside = new PutAside(latheHome.file('put-aside'));
+  const take = aside.take.bind(aside);
+  aside.take = (path) => {
+    // The moment after the removal was noted lasts longer on a busy machine.
+    const noted = readdirSync(latheHome.file('restored')).map((file) => latheHome.file('restored', file));
+    for (const file of noted) utimesSync(file, new Date(0), new Date(0));
+    started.push(guardOf(root, latheHome, name, [join(root, '.git')]));
+    return take(path);
+  };
+  const first = guardOf(root, latheHome, '.git/config', [join(root, '.git')], aside);
+  writeFileSync(planted, 'planted');
+  await first.check();
+  writeFileSync(planted, 'planted');
+  expect(await started[0]?.check()).toHaveLength(1);
+  expect(existsSync(planted)).toBe(false);
+});
+
+test('a note counts although the clock of the file system is a little behind', () => {
+  const directory = tempDirectory();
+  const restored = new RestoredContents(directory);
+  restored.note('/a');
+  const [file = ''] = readdirSync(directory);
+  const now = Date.now();
+  utimesSync(join(directory, file), (now - 4) / 1000, (now - 4) / 1000);
+  expect(restored.wasRemovedSince('/a', now)).toBe(true);
 });
 
 // SB07

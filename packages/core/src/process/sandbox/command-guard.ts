@@ -79,7 +79,7 @@ export class CommandGuard {
     return found;
   }
 
-  /** Waits until whoever replaced the names is done: a checkout writes its files before it moves HEAD. */
+  /** Waits until the program that replaced the names is done: a checkout writes its files before it moves HEAD. */
   async #settle(lost: readonly string[]): Promise<void> {
     const deadline = performance.now() + maxSettleMs;
     const locks = this.#places.roots.flatMap((root) => gitLocks.map((name) => join(root, '.git', name)));
@@ -164,15 +164,19 @@ export class CommandGuard {
     // What another command planted may have been removed since, and this one may have made it again.
     const isOld = ([path]: [string, unknown]) => !this.#tools.restored.wasRemovedSince(path, this.#startedAt);
     return plantedIn(new Map([...before].filter(isOld)), after).map(
-      (path) => `${path} appeared, which a command may not create: git would obey it.${this.#remove(path)}`,
+      (path) => `${path} appeared, which a command may not create, because git would use it.${this.#remove(path)}`,
     );
   }
 
   /** Returns where it went, as a sentence to append. */
   #remove(path: string): string {
+    const { restored, aside } = this.#tools;
     try {
-      this.#tools.restored.note(path);
-      return ` Removed: ${this.#tools.aside.take(path)}.`;
+      // Before, for commands that lose their cover by it. Again afterwards, for those that started in between.
+      restored.note(path);
+      const place = aside.take(path);
+      restored.note(path);
+      return ` Removed: ${place}.`;
     } catch (error) {
       rmSync(path, { recursive: true, force: true });
       return ` Removed without a copy (${error instanceof Error ? error.message : String(error)}).`;

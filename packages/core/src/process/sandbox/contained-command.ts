@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { protectionOf } from '../../files/access/protected-paths.js';
 import type { Workspace } from '../../files/workspace.js';
 import { sensitiveBelow } from '../shell/secret-trees.js';
 import { guardedNames } from './guarded-names.js';
@@ -42,7 +43,8 @@ export class ContainedCommand {
   async finish(): Promise<ContainedEffects> {
     const planted: string[] = [];
     for (const path of namesIn(this.#workspace).filter((name) => !this.#before.has(name))) {
-      const { guarded } = await this.#workspace.locate(path);
+      // A symlink is judged by its own name too, because programs follow it.
+      const guarded = protectionOf(path) ?? (await this.#workspace.locate(path)).guarded;
       if (guarded === undefined) continue;
       const place = this.#aside.take(path);
       planted.push(

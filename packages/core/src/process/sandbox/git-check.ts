@@ -127,7 +127,7 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-/** `undefined` if it cannot be read, which is no content that git writes. */
+/** `undefined` if it cannot be read, which git never writes. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

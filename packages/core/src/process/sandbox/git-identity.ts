@@ -71,7 +71,7 @@ export class GitIdentity {
     ];
   }
 
-  /** Asked in the workspace, because an include may hold for some directories only. Reading settings runs no program. */
+  /** Asked in the workspace, because an include may apply to some directories only. Reading settings runs no program. */
   async #settings(): Promise<(readonly [key: string, value: string])[]> {
     const { home, roots, env } = this.#options;
     const git = trustedPath('git', { outside: roots, path: env['PATH'] ?? '' });

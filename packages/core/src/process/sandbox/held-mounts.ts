@@ -1,4 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
 import { isWithin } from '../../files/workspace.js';
 
@@ -67,5 +69,29 @@ function openItself(path: string): number {
     if (descriptor !== undefined) closeSync(descriptor);
     const reason = error instanceof Error ? error.message : String(error);
     throw new ToolError('sandbox_unavailable', `${path} changed while the sandbox was set up (${reason}).`);
+  }
+}
+
+/** What bubblewrap reports about its command: an exit code, and only if the command was started. */
+export class StartStatus {
+  /** For bubblewrap. */
+  readonly writer: number;
+  #reader: number | undefined;
+
+  constructor(directory: string) {
+    const path = join(directory, `status-${randomBytes(6).toString('hex')}`);
+    this.writer = openSync(path, 'wx', 0o600);
+    this.#reader = openSync(path, 'r');
+    rmSync(path);
+  }
+
+  /** Call it once, after bubblewrap has exited. */
+  hasStarted(): boolean {
+    return this.#reader !== undefined && readFileSync(this.#reader, 'utf8').includes('"exit-code"');
+  }
+
+  close(): void {
+    if (this.#reader !== undefined) closeSync(this.#reader);
+    this.#reader = undefined;
   }
 }

@@ -8,6 +8,8 @@ type Kept = Exclude<Snapshot, { type: 'other' }>;
 const removed = { type: 'removed' } as const;
 
 const maxAgeMs = 60 * 60 * 1000;
+/** The times of files may be that far behind the clock. */
+const clockMs = 10;
 
 /**
  * What was put back at protected names, for other commands in the same tree, also those of another Lathe. One that started
@@ -32,10 +34,10 @@ export class RestoredContents {
     renameSync(fresh, file);
   }
 
-  /** What was put back at this name since a time, in milliseconds. */
-  since(path: string, time: number): Kept | undefined {
+  /** What was put back at this name since a time, in milliseconds. What was removed had no content that may come back. */
+  since(path: string, time: number): Snapshot | undefined {
     const kept = this.#read(path, time);
-    return kept?.type === 'removed' ? undefined : kept;
+    return kept?.type === 'removed' ? { type: 'other' } : kept;
   }
 
   wasRemovedSince(path: string, time: number): boolean {
@@ -45,7 +47,7 @@ export class RestoredContents {
   #read(path: string, time: number): Kept | typeof removed | undefined {
     try {
       const file = this.#fileFor(path);
-      if (statSync(file).mtimeMs < time) return undefined;
+      if (statSync(file).mtimeMs + clockMs < time) return undefined;
       const kept = JSON.parse(readFileSync(file, 'utf8'));
       return kept.type !== 'file' ? kept : { ...kept, bytes: Buffer.from(kept.bytes, 'base64') };
     } catch {

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { buildSync } from 'esbuild';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { bundleText } from '../../../../../testing/bundle.js';
 import { hasProgram } from '../../../../../testing/programs.js';
 import { outsideDirectory, tempDirectory } from '../../../../../testing/temp-directory.js';
 import { LatheHome } from '../../files/lathe-home.js';
@@ -379,7 +379,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     const files = Object.fromEntries(names.split(' ').map((name) => [name, 'abc']));
     const { run, root } = sandboxed({ files });
     expect((await run(attempts(replacements))).text).toBe('');
-    // What is no configuration may go: mv copies, and removes what it can.
+    // Files that are not configuration may go: mv copies, and removes what it can.
     const obeyed = names.split(' ').filter((name) => !name.endsWith('HEAD'));
     for (const path of obeyed) expect([path, readFileSync(join(root, path), 'utf8')]).toEqual([path, 'abc']);
     expect((await run('echo x > .github/notes && echo x > .git/modules/foo/HEAD')).ending).toEqual({
@@ -499,7 +499,7 @@ const failing = {
   'is missing': undefined,
   fails: '#!/bin/sh\necho "bwrap: no permission" >&2\nexit 1\n',
   'is too old for our options': '#!/bin/sh\necho "bwrap: Unknown option $1" >&2\nexit 1\n',
-  'is no program': 'not a program\n',
+  'is not a program': 'not a program\n',
   'is killed': '#!/bin/sh\nkill -KILL $$\n',
 };
 
@@ -556,23 +556,13 @@ test('a system without a sandbox is reported, and rejects commands only if the s
 test.skipIf(!hasProgram('bwrap'))(
   'if the kernel allows no namespaces, no command runs without the sandbox',
   async () => {
-    const directory = tempDirectory({
-      'entry.ts': `
+    const script = await bundleText(`
       import { Sandbox } from '${import.meta.dirname}/sandbox.ts';
       import { LatheHome } from '${import.meta.dirname}/../../files/lathe-home.ts';
       const sandbox = new Sandbox({ mode: 'required', roots: [], latheHome: new LatheHome(process.argv[2]), userHome: '/' });
       console.log((await sandbox.status()).text);
       await sandbox.prepare('/', { workspace: true, network: false, home: false, files: false, secrets: false }).catch((error) => console.log(error.type));
-    `,
-    });
-    const script = join(directory, 'entry.mjs');
-    buildSync({
-      entryPoints: [join(directory, 'entry.ts')],
-      outfile: script,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-    });
+    `);
     const setup = 'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all "$@"';
     const child = spawn('unshare', ['-Ur', 'sh', '-c', setup, 'sh', process.execPath, script, tempDirectory()]);
     let said = '';

@@ -13,7 +13,7 @@ import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { CommandGuard } from './command-guard.js';
 import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
-import { holdMounts } from './held-mounts.js';
+import { holdMounts, StartStatus } from './held-mounts.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
 import { makeSandboxFiles, type Probe, probeSandbox, type SandboxFiles } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
@@ -22,7 +22,6 @@ import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
-import { StartStatus } from './start-status.js';
 import { planView, programDirectories } from './visible-files.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';

@@ -100,7 +100,7 @@ function startLathe(script: string, root: string, home: string, number: number):
   return { child, runs };
 }
 
-/** The contents that were put aside, of which the person was told. */
+/** The contents that were put aside and reported to the person. */
 function toldCopies(runs: readonly SandboxedRun[]): string[] {
   const paths = runs.flatMap(({ findings }) => findings.flatMap((text) => /it is now (.*)\.$/.exec(text)?.[1] ?? []));
   return paths.filter((path) => existsSync(path)).map((path) => contentOf(path));

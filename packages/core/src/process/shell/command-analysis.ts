@@ -57,7 +57,7 @@ export interface Segment {
   hidden?: boolean;
 }
 
-/** Marks what is known only at run time. No argument of a program can contain this character. */
+/** Marks a part that is known only at run time. No argument of a program can contain this character. */
 export const unknownPart = '\0';
 
 /** Stands for the name of the pipe that `<(…)` becomes. */

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { unknownPart } from './command-analysis.js';
 import type { Piece, ShellWord } from './shell-syntax.js';
 
 /** One word as a program receives it. */
 export interface Argument {
-  /** `unknownPart` marks what is known only at run time. */
+  /** `unknownPart` marks a part that is known only at run time. */
   value: string;
   text: string;
   isKnown: boolean;
@@ -22,9 +23,6 @@ export interface Argument {
 }
 
 export const knownArgument = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });
-
-/** The shell itself reads directories to expand such a word, whatever the program does with the names. */
-export const isFilePattern = ({ isGlob }: Argument): boolean => isGlob === true;
 
 /** Literal text and glob characters in turn. */
 export type Pattern = (string | { glob: string })[];
@@ -52,9 +50,9 @@ export function expandWord(word: ShellWord, scope: ExpansionScope): Argument[] {
     if (choices.length * added.length > maxChoices) return [{ ...open, text: word.text }];
     choices = choices.flatMap((choice) => added.map((fragment) => [...choice, fragment]));
   }
-  // An empty choice without quotes is no word.
+  // An empty choice without quotes is not a word.
   const isQuoted = word.pieces.some(({ type }) => type === 'text');
-  return choices.map((fragments) => join(fragments, word.text)).filter(({ value }) => value !== '' || isQuoted);
+  return choices.map((fragments) => joined(fragments, word.text)).filter(({ value }) => value !== '' || isQuoted);
 }
 
 type Fragment = Omit<Argument, 'text'>;
@@ -92,7 +90,7 @@ function builtIn(name: string, home: string, cwds: readonly string[]): Fragment 
   return name === 'PWD' && only !== undefined && others.length === 0 ? known(only) : undefined;
 }
 
-function join(fragments: readonly Fragment[], text: string): Argument {
+function joined(fragments: readonly Fragment[], text: string): Argument {
   const isPattern =
     fragments.some(({ pattern }) => pattern) && fragments.every(({ isKnown, pattern }) => isKnown || pattern);
   return {
@@ -117,4 +115,57 @@ export function dropStart(argument: Argument, length: number): Argument {
     return kept;
   });
   return { ...rest, value: rest.value.slice(length), ...(cut && { pattern: cut }) };
+}
+
+/** The directories the shell may be in after success and after failure; none when that is unknown. */
+export interface Outcome {
+  ok: readonly string[];
+  failed: readonly string[];
+}
+
+/** Whether it succeeds or not. */
+export const both = (cwds: readonly string[]): Outcome => ({ ok: cwds, failed: cwds });
+
+/** Longer paths are not followed. */
+const maxPathLength = 1024;
+
+const unusualPaths = [
+  /^-/,
+  // Paths below /dev and /proc mean something else for each process.
+  /^\/+(dev|proc)(\/|$)/,
+  // The shell resolves `a/..` by text, other programs by the file system, so such a path could mean two places.
+  /[^/.][^/]*\/+\.\.(\/|$)/,
+];
+
+/** Where `cd` leads; `undefined` if that is known only at run time. */
+export function directoryAfter(
+  args: readonly Argument[],
+  { cwds, home }: { cwds: readonly string[]; home: string },
+): Outcome | undefined {
+  const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
+  const path = target?.value ?? home;
+  const isPlain = others.length === 0 && (target?.isKnown ?? true) && path !== '';
+  if (!isPlain || unusualPaths.some((pattern) => pattern.test(path))) return undefined;
+  const ok = path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path));
+  return ok.every((directory) => directory.length <= maxPathLength) ? { ok, failed: cwds } : undefined;
+}
+
+const directoryChangers = new Set(['pushd', 'popd', 'eval', 'source', '.']);
+
+/** Whether a command changes the directory of the shell: `pushd directory` moves as `cd` does. */
+export function movesShell([name, ...args]: readonly Argument[]): 'as cd does' | 'maybe' | 'no' {
+  if (name?.value === 'cd') return 'as cd does';
+  const isPlainPush = name?.value === 'pushd' && args.length === 1 && !/^[-+]/.test(args[0]?.value ?? '');
+  if (isPlainPush) return 'as cd does';
+  if (name === undefined || !name.isKnown || directoryChangers.has(name.value)) return 'maybe';
+  const isWrapped = ['command', 'builtin'].includes(name.value);
+  return isWrapped && args.some(({ value, isKnown }) => !isKnown || value === 'cd') ? 'maybe' : 'no';
+}
+
+/** Empty means unknown: if one side is unknown, or there are too many directories, so is the result. */
+export function union(left: readonly string[], right: readonly string[]): readonly string[] {
+  if (left === right) return left;
+  if (left.length === 0 || right.length === 0) return [];
+  const all = [...new Set([...left, ...right])];
+  return all.length > 8 ? [] : all;
 }

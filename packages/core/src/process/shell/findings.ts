@@ -76,8 +76,8 @@ export class Findings {
     if (part && part.named) this.segments.push({ ...segment, words: part.named, isReadOnly: false, why });
   }
 
-  doubt(sentence: string): void {
-    this.doubts.add(sentence);
+  doubt(...sentences: string[]): void {
+    for (const sentence of sentences) this.doubts.add(sentence);
   }
 
   /** Adds a segment that is not understood, which any deny rule may match. */
@@ -117,6 +117,14 @@ export class Findings {
 
   read(paths: readonly Argument[], cwds: readonly string[]): void {
     for (const path of paths) this.reads.push(...this.places(path, cwds));
+  }
+
+  /** The shell itself reads directories to expand a pattern, whatever the program does with the names. */
+  readPatterns(words: readonly Argument[], cwds: readonly string[]): void {
+    this.read(
+      words.filter(({ isGlob }) => isGlob === true),
+      cwds,
+    );
   }
 
   /** The paths an operand may mean; adds a doubt if they are unknown. */

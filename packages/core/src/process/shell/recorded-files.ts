@@ -3,7 +3,7 @@ import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Target } from '../../contract/target.js';
-import { mayBeSensitive, sensitivityOf } from '../../files/access/sensitive-files.js';
+import { mayBeSensitive, sensitivityOf } from '../../files/access/protected-paths.js';
 import { isWithin } from '../../files/workspace.js';
 import { repositoryDoubt } from './git-repository.js';
 import { indexPaths } from './tracked-links.js';
@@ -77,13 +77,10 @@ const maxNamed = 20;
  * The files that a git command may show and that matter to permission rules: those that a rule restricts, and those that
  * may hold keys. What cannot be looked through asks, but only if there are rules.
  */
-export async function recordedTargets(trees: readonly RecordedTree[], options: RecordedOptions): Promise<Target[]> {
-  const targets = await Promise.all(trees.map((tree) => targetsIn(tree, options)));
-  return targets.flat();
-}
-
-async function targetsIn({ workTree, path, isPast }: RecordedTree, options: RecordedOptions): Promise<Target[]> {
-  const { isRestricted, env } = options;
+export async function recordedTargets(
+  { workTree, path, isPast }: RecordedTree,
+  { isRestricted, env }: RecordedOptions,
+): Promise<Target[]> {
   const tracked = await trackedFiles(workTree);
   const past = isPast && isRestricted ? await pastFiles(workTree, env) : [];
   const isUnknown = tracked === undefined || past === undefined;

@@ -2,8 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { secretNames } from '../../files/access/protected-names.js';
-import { secrecyOf } from '../../files/access/protected-paths.js';
-import { mayBeSensitive, sensitivityOf } from '../../files/access/sensitive-files.js';
+import { mayBeSensitive, secrecyOf, sensitivityOf } from '../../files/access/protected-paths.js';
 import { compileComponent } from '../../text/glob/glob-component.js';
 
 /** How many names are checked; a search through more needs approval. */

@@ -2,9 +2,9 @@ import { hostsIn } from '../programs/changing-programs.js';
 import { type Judgement, judgeCommand } from '../programs/judge-command.js';
 import { isInstalledTool } from '../programs/local-tools.js';
 import { workOf } from '../programs/unwrap.js';
+import { codeDoubts } from '../rules/code-doubts.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
-import { both, directoryAfter, isPlainPush, mayMove, type Outcome, union } from './directories.js';
-import { type Argument, expandWord, isFilePattern } from './expand-word.js';
+import { type Argument, both, directoryAfter, expandWord, movesShell, type Outcome, union } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { behindAssignments, isPlainVariable, type NamingScope, namesInner } from './named-commands.js';
 import { parseCommand } from './parse-command.js';
@@ -21,10 +21,8 @@ interface Scope extends NamingScope {
 const maxDepth = 8;
 const hardDepth = 100;
 const maxUnrolled = 20;
-
 /** With more segments, loops are not followed iteration by iteration: the command is not proven anyway. */
 const manySegments = 100;
-
 /** Words and characters that may be parsed again inside wrappers: each level repeats the level above. */
 export const maxInnerWork = 20_000;
 
@@ -164,7 +162,7 @@ export class CommandWalk {
     if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may use.`);
     if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
     const values = words.flatMap((word) => expandWord(word, scope));
-    this.findings.read(values.filter(isFilePattern), scope.cwds);
+    this.findings.readPatterns(values, scope.cwds);
     const size = bodies.reduce((sum, body) => sum + commandsIn(body), 0);
     const isShort = values.length <= maxUnrolled && this.findings.segments.length + values.length * size < manySegments;
     const isExact = isShort && values.every(({ isOpen }) => !isOpen);
@@ -195,12 +193,13 @@ export class CommandWalk {
       this.assign(command.assignments, scope);
       return both(scope.cwds);
     }
-    this.findings.read(words.filter(isFilePattern), scope.cwds);
+    this.findings.readPatterns(words, scope.cwds);
     const { assignments, text } = command;
     const behind = assignments.length > 0 ? behindAssignments(assignments, words, scope) : undefined;
     this.command(words, text, { ...scope, ...behind?.scope }, { ...behind?.options, ...(input && { input }) });
-    if (words[0]?.value === 'cd' || isPlainPush(words)) return this.changeDirectory(words.slice(1), scope);
-    return mayMove(words) ? both([]) : both(scope.cwds);
+    const moves = movesShell(words);
+    if (moves === 'as cd does') return this.changeDirectory(words.slice(1), scope);
+    return both(moves === 'no' ? scope.cwds : []);
   }
 
   /** Assignments without a command affect only this shell, unless programs use the variable. */
@@ -226,7 +225,10 @@ export class CommandWalk {
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
     const isUnallowable = judgement.isUnallowable === true || isFunction !== undefined;
-    if (why !== undefined) this.findings.unproven(segment, why, scope.isNamed && !isUnallowable && { named });
+    if (why !== undefined) {
+      this.findings.doubt(...codeDoubts(words));
+      this.findings.unproven(segment, why, scope.isNamed && !isUnallowable && { named });
+    }
     if (scope.isHidden || isUnallowable) segment.hidden = true;
     return why;
   }
@@ -239,8 +241,8 @@ export class CommandWalk {
     this.findings.segments.push(segment);
     this.findings.add(judgement, cwds);
     this.findings.show(judgement, words, cwds);
-    const isNeeded = judgement.needsNetwork === true && !isInstalledTool(segment, this.options.workspaceRoots);
-    if (judgement.usesNetwork) this.findings.connect(hostsIn(words), { isNeeded });
+    if (judgement.usesNetwork && !isInstalledTool(segment, this.options.workspaceRoots))
+      this.findings.connect(hostsIn(words), { isNeeded: judgement.needsNetwork === true });
     return segment;
   }
 

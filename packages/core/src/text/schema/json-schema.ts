@@ -1,4 +1,5 @@
 import { Check, Compile, Errors, Meta, type XSchemaObject } from 'typebox/schema';
+import { attempt } from '../../contract/errors.js';
 import { explainMismatch, WorkLimitExceeded } from './explain-mismatch.js';
 import { safePattern } from './safe-pattern.js';
 import { isRecord, joinPath, mapSchemas, own, ownList, ownRecord, type SchemaNode } from './schema-nodes.js';
@@ -39,11 +40,7 @@ export function describeMismatch(schema: JsonSchema, value: unknown): string | n
 
 /** True when `value` fits `schema`; false also when it cannot be checked. */
 export function fitsSchema(schema: JsonSchema, value: unknown): boolean {
-  try {
-    return boundsProblem(value) === null && validatorOf(schema).fits(value);
-  } catch {
-    return false;
-  }
+  return attempt(() => boundsProblem(value) === null && validatorOf(schema).fits(value)) ?? false;
 }
 
 function summary(problems: readonly string[]): string {
@@ -90,12 +87,8 @@ function createValidator(schema: JsonSchema): Validator {
 
 /** Compiled code is fastest, but a very wide schema compiles to an expression that is too long for the JavaScript parser. */
 function compileCheck(schema: SchemaNode): (value: unknown) => boolean {
-  try {
-    const compiled = Compile(schema);
-    return (value) => compiled.Check(value);
-  } catch {
-    return (value) => Check(schema, value);
-  }
+  const compiled = attempt(() => Compile(schema));
+  return (value) => (compiled ? compiled.Check(value) : Check(schema, value));
 }
 
 /** Replaces `pattern` by a safe check, drops `format` (an annotation in 2020-12), and counts references. */

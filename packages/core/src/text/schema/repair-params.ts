@@ -1,3 +1,4 @@
+import { attempt } from '../../contract/errors.js';
 import { withoutCaseStyle } from '../closest-names.js';
 import { show } from './expectation.js';
 import { explainMismatch, fitsType, itemSchemas, patternSchemas, typeName, typesOf } from './explain-mismatch.js';
@@ -207,10 +208,6 @@ function readNumber(text: string): number | undefined {
 }
 
 function readJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return boundsProblem(value) === null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value: unknown = attempt(() => JSON.parse(text));
+  return boundsProblem(value) === null ? value : undefined;
 }

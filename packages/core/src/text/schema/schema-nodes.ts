@@ -1,3 +1,4 @@
+import { attempt } from '../../contract/errors.js';
 /** One object inside a JSON Schema. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
@@ -53,20 +54,12 @@ export function resolveReference(root: unknown, reference: unknown): unknown {
   if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;
   let target = root;
   for (const part of reference.split('/').slice(1)) {
-    const key = decodePart(part);
+    const key = attempt(() => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
     if (key === undefined || typeof target !== 'object' || target === null || !Object.hasOwn(target, key))
       return undefined;
     target = Reflect.get(target, key);
   }
   return target;
-}
-
-function decodePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
 }
 
 /** The path of a field inside a value, such as `todos[2].status`. */

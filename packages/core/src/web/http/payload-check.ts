@@ -1,3 +1,4 @@
+import { attempt } from '../../contract/errors.js';
 /** A part of an outgoing text that looks like exfiltrated data. */
 export interface Payload {
   /** Shortened, and never a secret itself. */
@@ -41,11 +42,7 @@ export function findText(url: URL): Payload[] {
 }
 
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text)) ?? text;
 }
 
 function encodings(secret: string): string[] {

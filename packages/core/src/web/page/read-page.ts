@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Yielder } from '../../async/yielder.js';
 import type { Part } from '../../contract/content.js';
-import { ToolError } from '../../contract/errors.js';
+import { attempt, ToolError } from '../../contract/errors.js';
 import { fileKindOf } from '../../files/read/file-kind.js';
 import { imageFault } from '../../files/read/media.js';
 import { pdfTextOf } from '../../files/read/pdf-text.js';
@@ -38,7 +38,7 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
   if (mediaType === 'application/pdf') return { ...page, ...(await readPdf(answer, signal)) };
   if (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml') return { ...page, ...readImage(answer) };
   const text = await decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType), new Yielder(signal));
-  if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text } };
+  if (!['text/html', 'application/xhtml+xml'].includes(mediaType)) return { ...page, content: { type: 'text', text } };
   const { title, markdown, hiddenTexts } = await convertInTime(text, url, signal);
   const hidden =
     hiddenTexts === 0 ? [] : [`Text that the page hides from readers was left out (places: ${hiddenTexts}).`];
@@ -61,10 +61,6 @@ async function convertInTime(html: string, url: URL, signal: AbortSignal): Promi
       `${url.href} could not be converted to Markdown within ${maxConversionMs / 1000} s.`,
     );
   }
-}
-
-function isHtml(mediaType: string): boolean {
-  return mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
 }
 
 /** The media type from the server, unless the bytes show another one. */
@@ -155,11 +151,7 @@ function charsetIn(text: string): string | undefined {
 }
 
 function canonical(label: string): string | undefined {
-  try {
-    return new TextDecoder(label).encoding;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new TextDecoder(label).encoding);
 }
 
 /** If the main part has less text than this, the whole page is read instead. */

@@ -10,6 +10,8 @@ export interface IndexEntry {
   size: number;
   /** Its time stamps, mode, size and id, as stored. */
   fixed: Buffer;
+  /** A file that git treats in no special way. */
+  isPlain: boolean;
 }
 
 const headerBytes = 12;
@@ -21,14 +23,16 @@ const plainModes = new Set([0o100644, 0o100755, 0o120000]);
 /** Assumed to be unchanged, or in a merge conflict. */
 const unusualFlags = 0x8000 | 0x3000;
 const extendedFlag = 0x4000;
+/** The length of a name is stored up to this. */
+const nameLengthMask = 0xfff;
 /** Not in the work tree, or without content yet. */
 const unusualExtendedFlags = 0x4000 | 0x2000;
 
 /**
- * The ordinary files of an index of format 2, 3 or 4, in its order. Leaves out what git would treat in a special way.
- * `undefined` when the index is damaged, or when a part of it is elsewhere. The bytes may come from a hostile repository.
+ * The files of an index of format 2, 3 or 4, in its order. `undefined` when the index is damaged, or when a part of it is
+ * elsewhere. The bytes may come from a hostile repository.
  */
-export function readPlainEntries(bytes: Buffer): IndexEntry[] | undefined {
+export function readIndex(bytes: Buffer): IndexEntry[] | undefined {
   try {
     const version = bytes.readUInt32BE(4);
     if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return undefined;
@@ -41,7 +45,7 @@ export function readPlainEntries(bytes: Buffer): IndexEntry[] | undefined {
       // Equal names are the stages of a conflict.
       if (Buffer.compare(before, name) > 0) return undefined;
       const fixed = bytes.subarray(at, at + fixedBytes);
-      if (isPlain) entries.push({ name, fixed, id: fixed.toString('hex', 40), size: fixed.readUInt32BE(36) });
+      entries.push({ name, isPlain, fixed, id: fixed.toString('hex', 40), size: fixed.readUInt32BE(36) });
     }
     return hasOnlyHints(bytes, last.end) ? entries : undefined;
   } catch (error) {
@@ -50,10 +54,7 @@ export function readPlainEntries(bytes: Buffer): IndexEntry[] | undefined {
   }
 }
 
-interface ReadEntry extends ReadName {
-  /** A file that git treats in no special way. */
-  isPlain: boolean;
-}
+type ReadEntry = ReadName & Pick<IndexEntry, 'isPlain'>;
 
 function readEntry(bytes: Buffer, version: number, at: number, before: Buffer): ReadEntry {
   const flags = bytes.readUInt16BE(at + fixedBytes);
@@ -61,6 +62,8 @@ function readEntry(bytes: Buffer, version: number, at: number, before: Buffer): 
   const extended = isExtended ? bytes.readUInt16BE(at + fixedBytes + 2) : 0;
   const nameAt = at + fixedBytes + (isExtended ? 4 : 2);
   const read = version === 4 ? compressedName(bytes, nameAt, before) : plainName(bytes, at, nameAt);
+  // Ids of another length would shift every field.
+  if ((flags & nameLengthMask) !== Math.min(read.name.length, nameLengthMask)) throw new RangeError('a name is cut');
   const hasFlags = (flags & unusualFlags) !== 0 || (extended & unusualExtendedFlags) !== 0;
   const isPlain = !hasFlags && plainModes.has(bytes.readUInt32BE(at + 24)) && isOrdinaryName(read.name);
   return { ...read, isPlain };
@@ -75,7 +78,7 @@ export function writeEntries(entries: readonly IndexEntry[]): Buffer {
   const pieces: Buffer[] = [header];
   for (const { name, fixed } of entries) {
     const rest = Buffer.alloc(paddedLength(name.length) - fixedBytes);
-    rest.writeUInt16BE(Math.min(name.length, 0xfff));
+    rest.writeUInt16BE(Math.min(name.length, nameLengthMask));
     name.copy(rest, 2);
     pieces.push(fixed, rest);
   }

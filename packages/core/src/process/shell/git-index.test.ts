@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { type IndexEntry, readPlainEntries, writeEntries } from './git-index.js';
+import { tempDirectory } from '../../../../../testing/temp-directory.js';
+import { type IndexEntry, readIndex, writeEntries } from './git-index.js';
 
 function git(root: string, ...args: string[]): string {
   const env = { PATH: process.env['PATH'], HOME: root, GIT_CONFIG_NOSYSTEM: '1' };
@@ -23,19 +23,19 @@ test.each([2, 3, 4])('an index of format %i that we wrote again says the same to
   if (version === 3) git(root, 'add', '-A', '-f');
   git(root, 'update-index', '--index-version', String(version));
   const [file, expected] = [join(root, '.git/index'), git(root, 'ls-files', '-z', '--debug', '--stage')];
-  const entries = readPlainEntries(readFileSync(file)) ?? [];
+  const entries = readIndex(readFileSync(file)) ?? [];
   expect(entries.map(({ name }) => name.toString())).toEqual(['a.txt', 'dir/b.txt', 'dir/bc.txt', 'ü/d e.txt']);
   writeFileSync(file, writeEntries(entries));
   expect(git(root, 'ls-files', '-z', '--debug', '--stage')).toBe(expected);
 });
 
 test.each(['../a', '/a', 'a/../b', 'a//b', '.git/config', 'a/.GIT/config', './a'])(
-  'the name %s is left out',
+  'the name %s is not plain',
   (name) => {
     const fixed = Buffer.alloc(60);
     fixed.writeUInt32BE(0o100644, 24);
-    const entry: IndexEntry = { name: Buffer.from(name), fixed, id: '', size: 0 };
-    expect(readPlainEntries(writeEntries([entry]))).toEqual([]);
+    const entry: IndexEntry = { name: Buffer.from(name), fixed, id: '', size: 0, isPlain: true };
+    expect(readIndex(writeEntries([entry]))?.map(({ isPlain }) => isPlain)).toEqual([false]);
   },
 );
 
@@ -46,7 +46,7 @@ test('no damaged index breaks reading or leads to unordered names', () => {
     fc.property(flips, fc.nat(bytes.length), (changes, length) => {
       const damaged = Buffer.from(bytes);
       for (const [at, value] of changes) damaged[at] = value;
-      const names = (readPlainEntries(damaged.subarray(0, length)) ?? []).map(({ name }) => name);
+      const names = (readIndex(damaged.subarray(0, length)) ?? []).map(({ name }) => name);
       expect(names).toEqual(names.toSorted((a, b) => Buffer.compare(a, b)));
     }),
     { numRuns: process.env['LATHE_LONG'] ? 100_000 : 2_000 },
