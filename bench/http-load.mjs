@@ -3,7 +3,7 @@ import { request } from 'node:http';
 
 /**
  * Sends `count` equal requests over `connections` connections, each of which sends the next one when it has the answer.
- * @returns {Promise<{ p99: number, failures: number }>} milliseconds, and how many answers were no success
+ * @returns {Promise<{ p99: number, failures: number }>} milliseconds, and how many answers failed
  */
 export async function load({ url, headers, body, count, connections, agent }) {
   const times = [];

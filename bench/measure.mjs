@@ -21,7 +21,7 @@ export async function measure(one, options) {
   const names = Object.keys(one.contestants).filter(options.isIncluded);
   const runners = names.map((name) => start(one, name, options));
   try {
-    // The first round warms caches and compilers; it counts only for whoever is too slow for a second one.
+    // The first round warms caches and compilers; it counts only for a program that is too slow for a second one.
     for (const runner of runners) await runner.run();
     const { contestantMs, caseMs } = options.place.isQuick ? patience.quick : patience.whole;
     const end = performance.now() + caseMs;

@@ -45,7 +45,7 @@ async function answer(stub, request, response, body, arrived) {
     .flatMap((tool) => tool.functionDeclarations ?? [tool])
     .map((tool) => tool.function?.name ?? tool.name ?? tool.type);
   const record = { arrived, body, tools: offered.length };
-  // Helper requests (titles, summaries) carry no tools and are no part of the conversation.
+  // Helper requests (titles, summaries) carry no tools and are not part of the conversation.
   if (offered.length > 0 && stub.requests.push(record) === 1) {
     stub.onFirst?.();
     if (stub.holdMs > 0) await new Promise((resolve) => setTimeout(resolve, stub.holdMs));

@@ -87,7 +87,7 @@ function growthSection(all) {
     const names = Object.keys(sorted[0].results);
     return names.flatMap((name) => {
       const measured = sorted.filter(({ results }) => results[name]?.time !== undefined);
-      // How fast somebody fails is no cost of the work.
+      // How fast somebody fails is not a cost of the work.
       const right = measured.filter(({ results }) => !results[name].error && results[name].isRight);
       if (right.length < 2) return [];
       const [first, last] = [right[0], right.at(-1)];

@@ -37,7 +37,7 @@ async function measured() {
 
 /**
  * A call of less than a few milliseconds says more about a compiler that has just woken up than about the work, so it is
- * made several times, whoever makes it, and the median counts. One that needs preparation cannot be made again.
+ * made several times, for every program, and the median counts. One that needs preparation cannot be made again.
  */
 async function repeated() {
   const times = [];
@@ -48,7 +48,7 @@ async function repeated() {
       .then(() => contestant.run())
       .catch((error) => (error instanceof NotThere ? fail(error) : { error: firstLine(error), output: '' }));
     times.push(performance.now() - begin);
-    // A turn of the event loop, so that many calls in a row are no stall.
+    // A turn of the event loop, so that many calls in a row do not count as a stall.
     await new Promise(setImmediate);
     const isLong = contestant.prepare !== undefined || times[0] > shortMs || performance.now() > end;
     if (isLong || times.length === 25) return { result, time: median(times) };

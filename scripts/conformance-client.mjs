@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const [directory = '.', ...revisions] = process.argv.slice(2);
 const modules = resolve(directory, 'node_modules');
@@ -27,18 +27,9 @@ async function required(revision) {
 }
 
 await build({
-  entryPoints: [join(import.meta.dirname, '../testing/conformance-client.ts')],
-  outdir,
-  outExtension: { '.js': '.mjs' },
-  bundle: true,
-  splitting: true,
+  input: join(import.meta.dirname, '../testing/conformance-client.ts'),
   platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  logLevel: 'warning',
+  output: { dir: outdir, entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
 });
 let failures = 0;
 for (const revision of revisions.length > 0 ? revisions : ['2025-11-25', '2026-07-28']) {

@@ -9,7 +9,7 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const [directory = '.', ...revisions] = process.argv.slice(2);
 const root = join(import.meta.dirname, '..');
@@ -51,20 +51,11 @@ function run(args) {
 }
 
 await build({
-  entryPoints: [join(root, 'testing/conformance-server.ts')],
-  outdir,
-  outExtension: { '.js': '.mjs' },
-  bundle: true,
-  splitting: true,
+  input: join(root, 'testing/conformance-server.ts'),
   platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
   external: ['@vscode/ripgrep', '@lydell/node-pty'],
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  logLevel: 'warning',
+  output: { dir: outdir, entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
 });
 const server = spawn(process.execPath, [join(outdir, 'conformance-server.mjs'), workspace], {
   stdio: ['ignore', 'pipe', 'ignore'],

@@ -57,7 +57,7 @@ function number(expression) {
     if (index % 2 === 1) return total;
     return parts[index - 1] === '*' ? total * Number(part) : total * 2 ** Number(part);
   }, 0);
-  if (Number.isNaN(value)) throw new Error(`${expression} is no number`);
+  if (Number.isNaN(value)) throw new Error(`${expression} is not a number`);
   return value.toLocaleString('en');
 }
 

@@ -1,7 +1,7 @@
 // The manual page lathe(1), made from the help pages of the command line.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 export async function writeManPage(root, version, path) {
   const { commandNames, helpText } = await helpPages(root);
@@ -15,7 +15,7 @@ export async function writeManPage(root, version, path) {
     ...commandNames.flatMap((name) => [`.SH LATHE ${name.toUpperCase()}`, ...verbatim(helpText(name))]),
     '.SH FILES',
     '.TP\n~/.lathe\nsettings, sessions, undo journal and audit log; LATHE_HOME moves it',
-    '.TP\n\\&.lathe/settings.json\nsettings of a project, obeyed after \\fBlathe trust\\fP',
+    '.TP\n\\&.lathe/settings.json\nsettings of a project, used after \\fBlathe trust\\fP',
     '',
   ];
   writeFileSync(path, page.join('\n'));
@@ -23,16 +23,12 @@ export async function writeManPage(root, version, path) {
 
 /** The texts of `lathe --help` and of the help of each command, from the sources. */
 export async function helpPages(root) {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: "export * from './help.ts'; export * from './command-names.ts';",
-      resolveDir: join(root, 'packages/cli/src/command-line'),
-    },
-    bundle: true,
-    format: 'esm',
-    write: false,
-  });
-  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+  return { ...(await load('help.ts')), ...(await load('command-names.ts')) };
+
+  async function load(name) {
+    const { output } = await build({ input: join(root, 'packages/cli/src/command-line', name), write: false });
+    return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+  }
 }
 
 function verbatim(text) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
 const program = join(root, 'packages/cli/dist/main.js');
@@ -19,11 +19,9 @@ const env = { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color' };
 
 const outfile = join(home, 'screen-picture.mjs');
 await build({
-  entryPoints: [join(root, 'packages/cli/src/demo/screen-picture.ts')],
-  bundle: true,
-  format: 'esm',
+  input: join(root, 'packages/cli/src/demo/screen-picture.ts'),
   platform: 'node',
-  outfile,
+  output: { file: outfile },
 });
 const { lightWindow, screenPicture } = await import(pathToFileURL(outfile).href);
 mkdirSync(pictures, { recursive: true });

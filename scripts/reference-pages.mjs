@@ -37,7 +37,7 @@ for await (const event of agent.prompt(prompt, signal)) {
 
 One prompt yields \`prompt-start\`, then turns, then exactly one \`prompt-end\`. A turn is one request to the model and the calls of its answer.
 The types are in [agent-event.ts](../packages/agent/src/loop/agent-event.ts) and [call.ts](../packages/core/src/contract/call.ts).
-Questions are not events: [an approver answers them](write-a-tool.md#answer-questions-in-a-program-of-your-own).
+Questions are not events: [an approver answers them](write-a-tool.md#how-do-i-answer-questions-in-my-own-program).
 
 ## Events of the agent
 

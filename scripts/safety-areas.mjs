@@ -39,7 +39,7 @@ export const areas = [
   ],
   [
     'SD',
-    'files that other programs execute or obey',
+    'files that other programs execute or act on',
     ['core/src/files/access/protected-paths', 'core/src/lathe/protected-files'],
   ],
   [

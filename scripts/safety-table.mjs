@@ -13,7 +13,7 @@ const promises = [
     how: 'Lathe finds the text in normalised form and replaces it in the original bytes. Encoding, byte order mark, mixed line endings and damaged bytes survive. A relaxed match must be unique, and the result names it.',
     tests: [
       'core/src/files/edit/splice: bytes outside an edit never change',
-      'core/src/files/edit/splice: a byte sequence across two characters is no match',
+      'core/src/files/edit/splice: a byte sequence across two characters is not a match',
       'core/src/tools/write-file: damaged bytes of lines that are repeated',
     ],
     runs: ['edits of random files in which every byte outside the edit was compared'],
@@ -53,7 +53,7 @@ const promises = [
       'core/src/rewind/rewind: no program that a hostile repository names is run, and no setting of it counts',
       'core/src/rewind/rewind: a process killed in the middle of going back leaves old or new files, and the next one finishes',
       'core/src/files/undo/journal: a file that somebody else changed or removed is skipped',
-      'core/src/files/undo/journal: a damaged entry or a lost content is no obstacle',
+      'core/src/files/undo/journal: a damaged entry or a lost content does not stop undo',
     ],
     runs: [],
   },

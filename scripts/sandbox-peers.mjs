@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
 const cache = join(root, 'bench/.work/sandbox-peers');
@@ -72,14 +72,12 @@ function install() {
 async function bundle() {
   const outfile = join(cache, 'run-attacks.cjs');
   await build({
-    entryPoints: [join(root, 'testing/children/run-attacks.ts')],
-    bundle: true,
+    input: join(root, 'testing/children/run-attacks.ts'),
     platform: 'node',
-    format: 'cjs',
-    mainFields: ['module', 'main'],
-    outfile,
+    resolve: { mainFields: ['module', 'main'] },
     tsconfig: join(root, 'tsconfig.test.json'),
-    logLevel: 'error',
+    output: { file: outfile, format: 'cjs', codeSplitting: false },
+    logLevel: 'silent',
   });
   chmodSync(dirname(outfile), 0o755);
   return outfile;

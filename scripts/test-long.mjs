@@ -57,11 +57,15 @@ const suites = {
     minutes: 30,
   },
   rewind: {
-    files: ['agent/src/rewind.test.ts', 'core/src/rewind/rewind.test.ts', 'core/src/rewind/git-index.test.ts'],
+    files: ['agent/src/rewind.test.ts', 'core/src/rewind/rewind.test.ts', 'core/src/process/shell/git-index.test.ts'],
     minutes: 30,
   },
   languages: {
-    files: ['core/src/languages/random-edits.test.ts', 'core/src/languages/real-servers.test.ts'],
+    files: [
+      'core/src/languages/random-edits.test.ts',
+      'core/src/languages/real-servers.test.ts',
+      'core/src/lathe/hostile-language-servers.test.ts',
+    ],
     minutes: 90,
   },
   worktrees: {
@@ -156,7 +160,7 @@ function readOptions() {
     if (unknown !== undefined) throw new Error(`there is no suite ${unknown}`);
     for (const name of ['LATHE_SEED', 'LATHE_SOAK_MINUTES', 'LATHE_SANDBOX_MINUTES'])
       if (!Number.isFinite(Number(process.env[name] ?? 0)))
-        throw new Error(`${name} is no number: ${process.env[name]}`);
+        throw new Error(`${name} is not a number: ${process.env[name]}`);
     return values;
   } catch (error) {
     console.error(`${error.message}\n\n${help}`);
@@ -187,7 +191,7 @@ function run(name, summary) {
       status = 'timed out';
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     }, minutes * 60_000);
-    // Whoever ends this run ends the suite with it.
+    // A signal that ends this run ends the suite too.
     const end = () => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       process.exit(130);

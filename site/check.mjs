@@ -98,6 +98,8 @@ async function checkLinks(page) {
 
 async function checkAccessibility(page, path) {
   await page.goto(origin + path, { waitUntil: 'networkidle' });
+  // The switch gets its name when the scripts of the page have started.
+  await page.locator('.VPSwitchAppearance:not([title=""])').first().waitFor({ state: 'attached' });
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   for (const { id, help, nodes } of violations)

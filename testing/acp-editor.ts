@@ -51,6 +51,7 @@ export async function editor(options: EditorOptions = {}) {
   const child = spawn(process.execPath, [program, ...(options.args ?? []), 'acp'], { cwd: home, env });
   onTestFinished(() => void child.kill('SIGKILL'));
   const output = { stderr: '', lines: [] as string[] };
+  const sent: string[] = [];
   child.stderr.on('data', (data) => (output.stderr += String(data)));
   const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
   const updates: SessionNotification[] = [];
@@ -58,7 +59,9 @@ export async function editor(options: EditorOptions = {}) {
   const forms: CreateElicitationRequest[] = [];
   const reads: string[] = [];
   const watched = child.stdout.pipe(lineWatcher((line) => output.lines.push(line)));
-  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(watched) as ReadableStream<Uint8Array>);
+  const input = lineWatcher((line) => sent.push(line));
+  input.pipe(child.stdin);
+  const stream = ndJsonStream(Writable.toWeb(input), Readable.toWeb(watched) as ReadableStream<Uint8Array>);
   const connection: ClientConnection = client({ name: 'test editor' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
@@ -116,8 +119,8 @@ export async function editor(options: EditorOptions = {}) {
       const { messages } = server.requests[request]?.body ?? {};
       return JSON.stringify(Array.isArray(messages) ? messages.slice(-2) : []);
     },
-    /** All lines that the agent printed are messages of the protocol. */
-    assertConformance: () => expect(mismatches(output.lines)).toEqual([]),
+    /** All lines that the agent printed are messages of the protocol: requests, notifications, results and errors. */
+    assertConformance: () => expect(mismatches(output.lines, sent)).toEqual([]),
     /** As an editor that is closed. */
     leave: () => {
       child.stdin.end();
@@ -173,20 +176,30 @@ interface WireMessage {
   error?: { code: number; message: string };
 }
 
-/** What of these lines the published schema does not allow. */
-function mismatches(lines: readonly string[]): string[] {
+/** What of these lines the published schema does not allow, as messages of their own and as answers to those that were sent. */
+export function mismatches(lines: readonly string[], sent: readonly string[]): string[] {
+  const requests = sent.map((line) => JSON.parse(line) as WireMessage).filter(({ method }) => method !== undefined);
+  const asked = new Map(requests.map(({ id, method = '' }) => [id, method]));
   return lines.flatMap((line) => {
     const message = JSON.parse(line) as WireMessage;
-    if (message.jsonrpc !== '2.0') return [`no JSON-RPC: ${line.slice(0, 200)}`];
-    if (message.method === undefined || message.method.startsWith('$/')) return [];
-    const schema = schemaOf(message.method, message.id === undefined ? 'Notification' : 'Request');
-    const problem = schema ? describeMismatch(schema, message.params) : 'unknown method';
-    return problem === null ? [] : [`${message.method}: ${problem}: ${line.slice(0, 300)}`];
+    const problem = message.method === undefined ? answerMismatch(message, asked) : messageMismatch(message);
+    return message.jsonrpc === '2.0' && problem === null ? [] : [`${problem ?? 'no JSON-RPC'}: ${line.slice(0, 300)}`];
   });
 }
 
-/** What the published schema does not allow in the result of a method. */
-export function resultMismatch(method: string, result: unknown): string | null {
+function messageMismatch({ id, method = '', params }: WireMessage): string | null {
+  if (method.startsWith('$/')) return null;
+  const schema = schemaOf(method, id === undefined ? 'Notification' : 'Request');
+  return schema ? describeMismatch(schema, params) : `unknown method ${method}`;
+}
+
+function answerMismatch({ id, result, error }: WireMessage, asked: ReadonlyMap<WireMessage['id'], string>) {
+  const method = asked.get(id);
+  if (method === undefined) return 'an answer to no request';
+  return error ? describeMismatch({ $ref: '#/$defs/Error', $defs }, error) : resultMismatch(method, result);
+}
+
+function resultMismatch(method: string, result: unknown): string | null {
   const schema = schemaOf(method, 'Response');
   return schema ? describeMismatch(schema, result) : `no result of ${method}`;
 }

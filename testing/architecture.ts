@@ -26,7 +26,7 @@ export function testLayers(src: string, layers: readonly Layer[], owners: Readon
   });
 }
 
-/** What holds for every package; `packages` are our others that this one may import. */
+/** What applies to every package; `packages` are our others that this one may import. */
 export function testPackage(src: string, packages: readonly string[]): void {
   const all = filesIn(src);
   const files = all.filter(isSource);

@@ -35,7 +35,7 @@ const sampling = (prompt: string): InputRequest =>
   });
 const name: FormProperties = { name: { type: 'string' } };
 
-/** Asks first; goes on when every question has an answer of its kind. */
+/** Asks first; continues when every question has an answer of its kind. */
 async function asking(
   { mcpReq }: ServerContext,
   questions: Record<string, InputRequest>,

@@ -10,7 +10,7 @@ export type Zone = (name: string, type: 'A' | 'AAAA') => readonly DnsRecord[];
 
 const codes = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
-/** A name server on 127.0.0.1:53 whose answers hold for no time at all. Needs a network namespace of its own. */
+/** A name server on 127.0.0.1:53 whose answers expire at once. Needs a network namespace of its own. */
 export async function startDnsServer(zone: Zone): Promise<void> {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => socket.send(answer(query, zone), from.port, from.address));

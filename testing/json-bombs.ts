@@ -1,7 +1,7 @@
 const call = (value: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"todo_write","arguments":{"todos":${value}}}}`;
 
-/** Messages on one line that would cost far more than their length, and what is said of each. */
+/** Messages on one line that would cost far more than their length, and the error for each. */
 export const bombs: readonly [what: string, message: string, problem: string][] = [
   ['sixteen million open brackets', call('['.repeat(16_000_000)), 'nested'],
   ['a million levels', call('['.repeat(1_000_000) + ']'.repeat(1_000_000)), 'nested'],

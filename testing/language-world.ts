@@ -46,7 +46,7 @@ export function languageWorld(files: Record<string, string>, options: WorldOptio
     workspace: { root, roots: [root], display: (file) => (file.startsWith(root) ? file.slice(root.length + 1) : file) },
     settings,
     visibility: { rules: new IgnoreRules([root]) },
-    places: { roots: [root], path, isTrusted },
+    places: { roots: [root], path, isTrusted, isContained: () => true },
     waitMs,
     start: async ({ argv }) => {
       const limits = { processes: -1, fileMb: -1, memoryMb };

@@ -36,7 +36,7 @@ export interface ServerRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
-  /** The parsed body; empty when it was no JSON object. */
+  /** The parsed body; empty when it was not a JSON object. */
   body: { readonly [key: string]: unknown };
 }
 

@@ -15,7 +15,7 @@ export function hasProgram(program: string): boolean {
   });
 }
 
-/** Whether a small file system of one's own can be had, to fill it. */
+/** Whether a test can mount a small file system of its own, to fill it. */
 export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' }).status === 0;
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type {
   AuditRecord,
   CallEvent,
@@ -67,6 +69,15 @@ function scratch(files: Record<string, string> = {}) {
   onTestFinished(() => workspace.remove());
   return workspace;
 }
+
+test('the main entry of core exports at most 60 names', () => {
+  const index = readFileSync(join(import.meta.dirname, '../packages/core/src/index.ts'), 'utf8');
+  const lists = [...index.matchAll(/^export (?:type )?\{([^}]+)\} from /gm)].map(([, names = '']) => names.split(','));
+  const names = lists.flat().filter((name) => name.trim() !== '');
+  expect(names.map((name) => name.trim())).toContain('defineTool');
+  expect(index.match(/^export /gm)).toHaveLength(lists.length);
+  expect(names.length).toBeLessThanOrEqual(60);
+});
 
 test('the fourteen built-in tools are classes that anybody can put together', async () => {
   const { path, read } = scratch({ 'a.txt': 'one\n' });

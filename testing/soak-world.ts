@@ -76,7 +76,7 @@ function turns(root: string, pageUrl: string): Turn[] {
 
 /**
  * A model that goes through all turns and then says that it is done, over and over; now and then its connection breaks.
- * Subagents look around once; whoever is offered no tools gets a summary.
+ * Subagents look around once; a request without tools gets a summary.
  */
 export function soakModel(root: string, pageUrl: string): (request: ServerRequest) => ServerTurn {
   const all = turns(root, pageUrl);

@@ -52,7 +52,7 @@ export const cases = group(
   ),
 );
 
-/** The program from its start until a model server hears from it. */
+/** The program from its start until a model server gets its first request. */
 async function firstRequest(place, fill) {
   const stub = await modelStub();
   const { command, args, env } = lathe.open(place, stub.url);

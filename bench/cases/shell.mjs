@@ -55,7 +55,7 @@ const filled = (piece, { head = '', between = '; ', tail = '' } = {}) => {
   return head + pieces.join(between) + tail;
 };
 
-/** What is dear to understand, each in its own way. */
+/** Commands that are expensive to parse, each in its own way. */
 const shapes = {
   'here-documents': filled((i) => `cat <<E${i}\nline $HOME $(ls)\nE${i}`, { between: '\n' }),
   wrappers: filled(() => 'env A=1 nice -n 5 timeout 5', { between: ' ', tail: ' ls' }),

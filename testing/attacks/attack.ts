@@ -29,6 +29,8 @@ export interface Attack {
   isOurs?: true;
   /** The call asks for these rights, as a model could. */
   rights?: string[];
+  /** A command in the background runs beside it, so that both share a network. */
+  hasServer?: true;
   /** How often the same call is sent. */
   times?: number;
   /** Must not run without a sandbox, not even in a test. */

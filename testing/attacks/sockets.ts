@@ -11,7 +11,7 @@ const covered = 'the socket is covered by a bind mount';
 const runtime = 'empty /run';
 const unlisted = 'file system by allow list';
 
-/** Sockets in the file system, behind which other programs act for whoever connects. */
+/** Sockets in the file system, behind which other programs act for their clients. */
 export const socketAttacks = attacks('sockets', [
   ['a socket outside', connect('$OUT/control.sock'), covered],
   ['a socket outside, through a symlink', `ln -s $OUT/control.sock s; ${connect('s')}`, covered],
@@ -48,6 +48,13 @@ export const socketAttacks = attacks('sockets', [
 ]);
 
 const network = 'network namespace';
+
+/** The same from a command that shares its network with one in the background. */
+const besideServer = (rows: readonly (readonly [name: string, script: string])[]) =>
+  rows.map(([name, script]) => {
+    const more = { isOurs: true, hasServer: true } as const;
+    return [`${name}, beside a server`, script, 'network namespace of the session', more] as const;
+  });
 
 /** The network, from which a command gets nothing unless a person allowed it. */
 export const networkAttacks = attacks('network', [
@@ -102,4 +109,18 @@ export const networkAttacks = attacks('network', [
     'nsenter -t 1 -n bash -c "exec 3<>/dev/tcp/127.0.0.1/$PORT"',
     'seccomp: setns refused',
   ],
+  ...besideServer([
+    ['a connection', 'exec 3<>/dev/tcp/127.0.0.1/$PORT'],
+    ['a connection over IPv6', 'exec 3<>/dev/tcp/::1/$PORT'],
+    [
+      'another address of the machine',
+      'for a in $(hostname -I); do timeout 2 bash -c "exec 3<>/dev/tcp/$a/$PORT"; done',
+    ],
+    ['join the network of the first process', 'nsenter -t 1 -n bash -c "exec 3<>/dev/tcp/127.0.0.1/$PORT"'],
+    ['a new interface', 'ip link add dummy0 type dummy && echo ESCAPED'],
+    [
+      'the process that holds the network',
+      'for p in /proc/[0-9]*; do grep -qz disconnect $p/cmdline && echo ESCAPED; done',
+    ],
+  ]),
 ]);

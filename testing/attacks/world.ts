@@ -251,7 +251,7 @@ const obeyed =
     ' ',
   );
 
-/** A change that somebody outside made is no damage; what an attack wrote says PLANTED. */
+/** A change that somebody outside made is not damage; what an attack wrote says PLANTED. */
 function plantedIn(root: string, before: Map<string, string>): string[] {
   const bad = (name: string) => contentOf(join(root, name)).includes('PLANTED');
   const changed = [...before].filter(

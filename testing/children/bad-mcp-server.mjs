@@ -7,7 +7,7 @@ const fault = process.argv[2] ?? 'none';
 const object = { type: 'object', properties: {} };
 const echo = { name: 'echo', description: 'Answers ok.', inputSchema: object };
 
-/** writeSync on a full pipe fails at once; a server that floods waits and goes on. */
+/** writeSync on a full pipe fails at once; a server that floods waits and continues. */
 function raw(text) {
   for (let bytes = Buffer.from(text); bytes.length > 0; ) {
     try {

@@ -33,8 +33,11 @@ const faults = {
   'huge-message': {
     initialized: () => process.stdout.write(`Content-Length: 9999999999\r\n\r\n${'x'.repeat(80 << 20)}`),
   },
+  'endless-header': { initialized: () => writeForever('x'.repeat(64 << 10)) },
+  'tiny-messages': { initialized: () => writeForever(framed('{"jsonrpc":"2.0","method":"a"}').repeat(1_000)) },
   'eats-memory': { initialized: eatMemory },
-  'no-json': { 'textDocument/diagnostic': () => process.stdout.write('Content-Length: 7\r\n\r\n{{{{{{{') },
+  'deep-message': { 'textDocument/diagnostic': () => process.stdout.write(framed('['.repeat(8 << 20))) },
+  'no-json': { 'textDocument/diagnostic': () => process.stdout.write(framed('{{{{{{{')) },
   'wrong-types': { 'textDocument/diagnostic': ({ id }) => send({ id, result: { items: [7, { range: 1 }, null] } }) },
   'ignores-term': { initialize: (message) => (process.on('SIGTERM', () => {}), initialize(message)) },
   asks: { initialized: askForEverything },
@@ -133,6 +136,11 @@ function flood(extra = {}) {
   step();
 }
 
+function writeForever(text) {
+  const step = () => process.stdout.write(text, step);
+  step();
+}
+
 function eatMemory() {
   const kept = [];
   const step = () => {
@@ -163,8 +171,11 @@ function ask(method, params) {
 }
 
 function send(message) {
-  const body = JSON.stringify({ jsonrpc: '2.0', ...message });
-  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  process.stdout.write(framed(JSON.stringify({ jsonrpc: '2.0', ...message })));
+}
+
+function framed(body) {
+  return `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
 let buffer = Buffer.alloc(0);

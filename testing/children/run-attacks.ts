@@ -79,7 +79,7 @@ async function actOutside(script: string, world: World): Promise<void> {
 }
 
 async function runInLathe(
-  { rights, times = 1 }: Pick<Attack, 'script' | 'rights' | 'times'>,
+  { rights, times = 1, hasServer }: Pick<Attack, 'script' | 'rights' | 'times' | 'hasServer'>,
   { root, home, base }: World,
   command = 'bash ./attack.sh',
 ): Promise<string> {
@@ -95,6 +95,8 @@ async function runInLathe(
   const lathe = await createLathe({ cwd: root, home, env, flags });
   if (lathe.problems.length > 0) throw new Error(JSON.stringify(lathe.problems));
   const texts: string[] = [];
+  const server = { name: 'run_shell_command', args: { command: 'sleep 100', is_background: true } };
+  if (hasServer) texts.push(JSON.stringify(await lathe.run([server], new AbortController().signal)));
   for (let count = 0; count < times; count++) {
     const args = { command, timeout: timeoutMs - 5_000, ...(rights && { rights }) };
     const outcomes = await lathe.run([{ name: 'run_shell_command', args }], new AbortController().signal);
