@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLathe } from '@lathe/core';
-import { transformSync } from 'esbuild';
+import { transformSync } from 'rolldown/utils';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseInvocation } from '../packages/cli/src/command-line/args.js';
 import { commandNames } from '../packages/cli/src/command-line/command-names.js';
@@ -103,12 +103,7 @@ function isWrongUsage(line: string): boolean {
 }
 
 function isCorrect(text: string): boolean {
-  try {
-    transformSync(text, { loader: 'ts' });
-    return true;
-  } catch {
-    return false;
-  }
+  return transformSync('sample.ts', text).errors.length === 0;
 }
 
 function hasParameters(schema: { properties?: object; required?: readonly string[] }, params: object): boolean {

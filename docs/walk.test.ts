@@ -18,7 +18,7 @@ const filesIn = (output: string) =>
 
 test.each([
   ['edit', 48],
-  ['run_shell_command', 63],
+  ['run_shell_command', 60],
   ['grep_search', 39],
 ])('a call of %s runs code in at most %i source files', { timeout: 120_000 }, (tool, budget) => {
   const { stdout, stderr, status } = walk(tool);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLathe } from '@lathe/core';
 import { runCalls } from '@lathe/core/testing';
-import { transformSync } from 'esbuild';
+import { transformSync } from 'rolldown/utils';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../testing/temp-directory.js';
 import hello from './hello.js';
@@ -36,7 +36,7 @@ test('the package of the guide works in a tool file of a project', async () => {
   mkdirSync(join(modules, '@lathe'));
   symlinkSync(join(import.meta.dirname, '../../packages/core'), join(modules, '@lathe/core'));
   writeFileSync(join(modules, 'deploy-tool/package.json'), block('{\n  "name": "deploy-tool"'));
-  const { code } = transformSync(source('deploy-tool.ts'), { loader: 'ts' });
+  const { code } = transformSync('deploy-tool.ts', source('deploy-tool.ts'));
   writeFileSync(join(modules, 'deploy-tool/deploy-tool.js'), code);
   mkdirSync(join(cwd, '.lathe/tools'));
   writeFileSync(join(cwd, '.lathe/tools/deploy.ts'), block('// .lathe/tools/deploy.ts'));
