@@ -8,9 +8,8 @@ import type { ServerConnection } from './server-connection.js';
 const maxOpenDocuments = 100;
 /** Some servers send a part first: problems count when no others have come for so long. */
 const settledMs = 200;
-/** When files are missing, they are waited for until nothing has come for so long. */
+/** When files are missing, they are waited for until nothing has come for so long, or for as long as the first one took. */
 const silentMs = 400;
-const lookMs = 20;
 /** The longest a server may take until it pushes. */
 const patienceMs = 60_000;
 const maxTasks = 100;
@@ -88,17 +87,19 @@ export class OpenDocuments {
     if (paths.every(isPushed)) return known();
     const begin = performance.now();
     this.#heardAt = begin;
+    let firstTook = Number.POSITIVE_INFINITY;
     const isSettled = () => {
+      if (isPushed(first)) firstTook = Math.min(firstTook, performance.now() - begin);
       const quiet = performance.now() - this.#heardAt;
       const open = this.#documents.get(first);
       // A server that stays silent for long about a text that was sent again has nothing else to say about it.
       if (open && quiet >= 2 * silentMs) open.pushed ??= open.earlier;
-      return isPushed(first) && this.#tasks.size === 0 && quiet >= (paths.every(isPushed) ? settledMs : silentMs);
+      return this.#tasks.size === 0 && quiet >= (paths.every(isPushed) ? settledMs : Math.max(silentMs, firstTook));
     };
     while (!isSettled()) {
       if (this.#connection.isOver) throw new Error(await this.#connection.ended);
       if (performance.now() - begin > patienceMs) throw new Error('it sent no problems');
-      await wait(lookMs);
+      await wait(20);
     }
     return known();
   }
