@@ -111,11 +111,13 @@ async function listenHere(server, id) {
   return { delays: () => following };
 }
 
-/** The live page in a browser: until the frame that shows the event. */
-async function listenInPage({ address }, id) {
-  const { delays: read, close } = await openLivePage(`${address}&session=${id ?? ''}`);
-  return { delays: async () => (await read()).frame, close };
-}
+/** The live page in a browser: until its script has the event, or until the frame that shows it. */
+const listenInPage =
+  (until) =>
+  async ({ address }, id) => {
+    const { delays: read, close } = await openLivePage(`${address}&session=${id ?? ''}`);
+    return { delays: async () => (await read())[until], close };
+  };
 
 async function rawContestant({ scratch }, listen = listenHere) {
   const server = await start(['-e', bare, print], scratch);
@@ -156,16 +158,27 @@ export const cases = group('events', [
     isQuick: true,
   },
   {
-    name: `99 of 100 events from a session to the frame that shows them while a command prints ${megabytes} MB`,
-    note: 'in the live page in headless Chromium; a frame takes up to 17 ms of it; raw is a page that shows only the time',
+    name: `99 of 100 events from a session to the live page while a command prints ${megabytes} MB`,
+    note: 'until the script of the page in headless Chromium has the event; raw is a page that shows only the time',
     contestants: {
-      raw: (setup) => rawContestant(setup, listenInPage),
-      lathe: (setup) => latheContestant(setup, listenInPage),
+      raw: (setup) => rawContestant(setup, listenInPage('script')),
+      lathe: (setup) => latheContestant(setup, listenInPage('script')),
     },
     goals: [
       { metric: 'time', limit: 50, guard: 200 },
       { metric: 'memory', limit: 64 },
     ],
+    timeoutMs: 180_000,
+    rounds: 3,
+  },
+  {
+    name: `99 of 100 events from a session to the frame that shows them while a command prints ${megabytes} MB`,
+    note: 'in the live page in headless Chromium, which draws without a graphics card; raw is a page that shows only the time',
+    contestants: {
+      raw: (setup) => rawContestant(setup, listenInPage('frame')),
+      lathe: (setup) => latheContestant(setup, listenInPage('frame')),
+    },
+    goals: [{ metric: 'time', limit: 50, guard: 200 }],
     timeoutMs: 180_000,
     rounds: 3,
   },
