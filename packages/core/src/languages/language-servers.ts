@@ -130,7 +130,7 @@ export class LanguageServers implements ChangeChecks {
       const result = await within(work, waitMs, signal);
       if (result === undefined) {
         slot.late.push(work);
-        return `Not checked yet: the ${name} server is still at work; the result of the next change will say.`;
+        return `Not checked yet: the ${name} server is still at work. In this session, the result of the next change names what it finds.`;
       }
       this.#named.delete(name);
       const late = await Promise.all(slot.late.splice(0).map((each) => each.catch(() => undefined)));
