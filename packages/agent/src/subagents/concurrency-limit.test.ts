@@ -43,3 +43,17 @@ test('an abort while waiting frees the place in the queue', async () => {
   expect(await third).toBe('third');
   expect(await limit.run(never, async () => 'fourth')).toBe('fourth');
 });
+
+test('a task that ends at the moment of an abort passes its place on to one that still waits', async () => {
+  const limit = new ConcurrencyLimit(1);
+  const { open, opened } = gate();
+  const first = limit.run(never, () => opened);
+  const controller = new AbortController();
+  const second = limit.run(controller.signal, async () => 'second');
+  const third = limit.run(never, async () => 'third');
+  open();
+  controller.abort(new Error('enough'));
+  await expect(second).rejects.toThrow('enough');
+  await first;
+  expect(await third).toBe('third');
+});

@@ -16,17 +16,23 @@ export class ConcurrencyLimit {
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
+      this.#release();
     }
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free += 1;
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
     let start: (() => void) | undefined;
     const turn = new Promise<void>((resolve) => this.#waiting.push((start = resolve)));
     await untilAborted(turn, signal).catch((error: unknown) => {
-      this.#waiting = this.#waiting.filter((each) => each !== start);
+      // A task that ended at the moment of the abort has passed its place on to this one.
+      if (this.#waiting.every((each) => each !== start)) this.#release();
+      else this.#waiting = this.#waiting.filter((each) => each !== start);
       throw error;
     });
   }
