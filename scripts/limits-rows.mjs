@@ -334,6 +334,7 @@ export const fixed = {
     ],
     ['core/src/process/sandbox/command-guard.ts', 'maxCheckedFiles', 'Files of a replaced directory compared with git'],
     ['core/src/process/sandbox/command-guard.ts', 'maxSettleMs', 'Milliseconds until a replaced file is judged'],
+    ['core/src/process/sandbox/command-guard.ts', 'maxJudgements', 'Times that a replaced file is judged again'],
   ],
   Web: [
     ['core/src/web/http/url-check.ts', 'maxLength', 'Characters of an address'],

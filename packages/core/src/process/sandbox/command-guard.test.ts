@@ -76,6 +76,7 @@ function guardOf(
   name = '.git/config',
   gits: string[] = [],
   aside = new PutAside(latheHome.file('put-aside')),
+  restored = new RestoredContents(latheHome.file('restored')),
 ): CommandGuard {
   const path = join(root, name);
   const none = { reserved: [], forbidden: [], gits };
@@ -84,7 +85,7 @@ function guardOf(
     {
       snapshots: new Snapshots(),
       aside,
-      restored: new RestoredContents(latheHome.file('restored')),
+      restored,
       searchPath: process.env['PATH'] ?? '',
     },
   );
@@ -189,6 +190,85 @@ test('a repository that a command made around a protected file does not vouch fo
   git(join(root, '.github'), 'add', '-A');
   git(join(root, '.github'), 'commit', '-qm', 'planted');
   expect(await guard.check()).toEqual([expect.stringContaining('/.github/workflows was replaced while a command ran')]);
+});
+
+describe('the work of a person beside a command that overwrites it at once', () => {
+  /** A repository on the branch `main`, with another `.npmrc` on the branch `other`. */
+  function twoBranches() {
+    const { root, latheHome } = repository({ '.npmrc': 'a=main\n' });
+    git(root, 'checkout', '-qb', 'other');
+    writeFileSync(join(root, '.npmrc'), 'a=other\n');
+    git(root, 'commit', '-qam', 'second');
+    git(root, 'checkout', '-q', 'main');
+    return { root, latheHome, path: join(root, '.npmrc') };
+  }
+
+  function replace(path: string, text: string): void {
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  }
+
+  test('what a checkout wrote comes back, not the older content', async () => {
+    const { root, latheHome, path } = twoBranches();
+    const guard = guardOf(root, latheHome, '.npmrc');
+    const lost = new Promise((resolve) => guard.start(resolve));
+    // In one step, because git removes a file before it writes the new one.
+    replace(path, 'a=other\n');
+    await lost;
+    git(root, 'checkout', '-qf', 'other');
+    writeFileSync(path, 'PLANTED\n');
+    expect(await guard.check()).toEqual([
+      expect.stringMatching(/\.npmrc changed while .*\. The content of the current commit is back\. Removed: /),
+    ]);
+    expect(readFileSync(path, 'utf8')).toBe('a=other\n');
+  });
+
+  test('the result says that the commit has another content, if nobody saw what the checkout wrote', async () => {
+    const { root, latheHome, path } = twoBranches();
+    const guard = guardOf(root, latheHome, '.npmrc');
+    git(root, 'checkout', '-q', 'other');
+    writeFileSync(path, 'PLANTED\n');
+    expect(await guard.check()).toEqual([
+      expect.stringMatching(/ The content from before is back\. The current commit has another content\. Removed: /),
+    ]);
+    expect(readFileSync(path, 'utf8')).toBe('a=main\n');
+  });
+
+  test('what an editor saved is put aside too', async () => {
+    const { root, latheHome, path } = twoBranches();
+    const guard = guardOf(root, latheHome, '.npmrc');
+    const lost = new Promise((resolve) => guard.start(resolve));
+    replace(path, 'a=mine\n');
+    await lost;
+    writeFileSync(path, 'PLANTED\n');
+    const [finding = ''] = await guard.check();
+    const copies = [...finding.matchAll(/it is now (.*?)(?=, then |\.$)/g)].map(([, copy = '']) => copy);
+    expect(copies.map((copy) => readFileSync(copy, 'utf8'))).toEqual(['a=mine\n', 'PLANTED\n']);
+    expect(readFileSync(path, 'utf8')).toBe('a=main\n');
+  });
+
+  test('a checkout that moves HEAD after its files were judged stays', async () => {
+    const { root, latheHome, path } = twoBranches();
+    const restored = new RestoredContents(latheHome.file('restored'));
+    let judgements = 0;
+    restored.since = () => {
+      if (++judgements === 2) git(root, 'symbolic-ref', 'HEAD', 'refs/heads/other');
+      return undefined;
+    };
+    const guard = guardOf(root, latheHome, '.npmrc', [], undefined, restored);
+    replace(path, 'a=other\n');
+    expect(await guard.check()).toEqual([]);
+    expect(readFileSync(path, 'utf8')).toBe('a=other\n');
+  });
+
+  test('a file that another Lathe is about to put in place is not taken for a planted one', async () => {
+    const { root, latheHome } = repository();
+    const guard = guardOf(root, latheHome, '.git/config', [join(root, '.git')]);
+    writeFileSync(join(root, '.git/.config.0123456789ab'), '');
+    mkdirSync(join(root, '.git/.hooks.0123456789ab'));
+    expect(await guard.check()).toEqual([expect.stringContaining('/.git/.hooks.0123456789ab appeared')]);
+    expect(existsSync(join(root, '.git/.config.0123456789ab'))).toBe(true);
+  });
 });
 
 describe.skipIf(!hasProgram('bwrap'))('what mounts alone cannot protect', () => {

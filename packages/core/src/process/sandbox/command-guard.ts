@@ -1,14 +1,15 @@
-import { existsSync, type FSWatcher, lstatSync, readdirSync, rmSync, watch } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { plantedIn, readGitState } from './git-check.js';
+import { CoverWatch } from './held-mounts.js';
 import { isNeutralChange } from './neutral-config.js';
 import { isPlaceholder } from './placeholders.js';
 import { bareNames } from './planted-repositories.js';
 import { firstLink, type PutAside } from './put-aside.js';
 import type { RestoredContents } from './restored-contents.js';
-import { isUnchanged, lstatOf, putBack, type Snapshot, type Snapshots } from './snapshots.js';
-import { isCommitted } from './tracked-file.js';
+import { isSame, lstatOf, readSnapshot, type Snapshot, type Snapshots } from './snapshots.js';
+import { compareWithCommit } from './tracked-file.js';
 
 export interface GuardedPlaces {
   roots: readonly string[];
@@ -45,6 +46,8 @@ export class CommandGuard {
   readonly #tools: GuardTools;
   readonly #watch: CoverWatch;
   readonly #before: ReadonlyMap<string, Snapshot>;
+  /** What was there when the covers were lost: what the user wrote, unless the command was faster. */
+  readonly #whenLost = new Map<string, Snapshot>();
   readonly #startedAt = Date.now();
   readonly #git: readonly GitBefore[];
 
@@ -59,7 +62,13 @@ export class CommandGuard {
 
   /** Calls `onLost` as soon as a name is no longer covered. */
   start(onLost: (path: string) => void): void {
-    this.#watch.start(onLost);
+    this.#watch.start((path) => {
+      for (const lost of this.#watch.lost()) {
+        const content = this.#before.has(lost) ? readSnapshot(lost) : undefined;
+        if (content !== undefined) this.#whenLost.set(lost, content);
+      }
+      onLost(path);
+    });
   }
 
   /** Call it when the command and its children are gone. Returns what was found, as sentences for the user. */
@@ -86,49 +95,69 @@ export class CommandGuard {
     let last = '';
     while (performance.now() < deadline) {
       const now = lost.map((path) => `${lstatOf(path)?.ctimeNs}`).join();
-      if (now === last && !locks.some((path) => existsSync(path))) return;
+      if (now === last && !locks.some(isFresh)) return;
       last = now;
       await wait(settleStepMs);
     }
   }
 
-  async #checkOne(path: string, before: Snapshot): Promise<string[]> {
+  async #checkOne(path: string, known: Snapshot, attempts = maxJudgements): Promise<string[]> {
     // Whatever is beyond a symlink is not the workspace's.
-    const isOwn = firstLink(dirname(path)) === undefined;
-    return isOwn ? this.#checkLost(path, before) : [`${path} is reached by a symlink now.${this.#remove(path)}`];
-  }
-
-  async #checkLost(path: string, known: Snapshot, attempts = 5): Promise<string[]> {
+    if (firstLink(dirname(path)) !== undefined) return [`${path} is reached by a symlink now.${this.#remove(path)}`];
     const seen = lstatOf(path);
     const before = this.#tools.restored.since(path, this.#startedAt) ?? known;
     // A symlink is the one thing that a command can remove itself. Without its configuration a repository is broken.
     if (seen === undefined && before.type !== 'link' && !isGitConfig(path)) return [];
     if (seen !== undefined && (await this.#isHarmless(path, before))) return [];
-    // Judging takes a while, in which the user may have written again.
-    if (lstatOf(path)?.ctimeNs !== seen?.ctimeNs && attempts > 0) return this.#checkLost(path, known, attempts - 1);
-    if (before.type === 'other')
+    const back = await this.#contentToPutBack(path, before);
+    // Judged twice at least: a checkout may have been about to move HEAD. The user may write at any time.
+    if (attempts === maxJudgements || (attempts > 0 && lstatOf(path)?.ctimeNs !== seen?.ctimeNs)) {
+      await this.#settle([path]);
+      return this.#checkOne(path, known, attempts - 1);
+    }
+    return this.#restore(path, before, back);
+  }
+
+  #restore(path: string, before: Snapshot, { content, text }: { content: Snapshot; text: string }): string[] {
+    const { aside, restored } = this.#tools;
+    if (content.type === 'other')
       return [`${path} was replaced while a command ran that could write to it.${this.#remove(path)}`];
-    this.#tools.restored.note(path, before);
-    const change = `${path} changed while a command ran that could write to it. The content from before is back.`;
-    if (seen !== undefined) return [`${change} Removed: ${this.#tools.aside.replace(path, before)}.`];
-    putBack(path, before);
-    return [change];
+    restored.note(path, content);
+    const kept = this.#keepWhenLost(path, [before, content, readSnapshot(path)]);
+    const places = [...kept, ...aside.replace(path, content)];
+    const removed = places.length > 0 ? ` Removed: ${places.join(', then ')}.` : '';
+    return [`${path} changed while a command ran that could write to it. ${text}${removed}`];
+  }
+
+  /** What a checkout wrote, if it was seen before the command overwrote it. */
+  async #contentToPutBack(path: string, before: Snapshot): Promise<{ content: Snapshot; text: string }> {
+    const later = this.#whenLost.get(path);
+    if (later?.type === 'file' && before.type === 'file' && (await this.#compare(path, later.bytes)) === 'same')
+      return { content: later, text: 'The content of the current commit is back.' };
+    const isOlder = before.type === 'file' && (await this.#compare(path, before.bytes)) === 'different';
+    const hint = isOlder ? ' The current commit has another content.' : '';
+    return { content: before, text: `The content from before is back.${hint}` };
+  }
+
+  /** Keeps what was there when the cover was lost, unless that is kept anyway. Returns where it is. */
+  #keepWhenLost(path: string, others: readonly (Snapshot | undefined)[]): string[] {
+    const content = this.#whenLost.get(path);
+    if (content?.type !== 'file' || others.some((other) => isSame(other, content))) return [];
+    return [this.#tools.aside.keep(path, content)];
   }
 
   async #isHarmless(path: string, before: Snapshot): Promise<boolean> {
-    if (isUnchanged(path, before)) return true;
+    const now = readSnapshot(path);
+    if (isSame(now, before)) return true;
     const info = lstatOf(path);
     if (info?.isDirectory()) return this.#isCommittedDirectory(path);
     if (!info?.isFile()) return false;
-    if (isGitConfig(path)) {
-      const now = this.#tools.snapshots.take([path]).get(path);
-      return (
-        now?.type === 'file' &&
-        before.type === 'file' &&
-        isNeutralChange(before.bytes.toString('utf8'), now.bytes.toString('utf8'))
-      );
-    }
-    return this.#isCommitted(path);
+    if (!isGitConfig(path)) return this.#isCommitted(path);
+    return (
+      now?.type === 'file' &&
+      before.type === 'file' &&
+      isNeutralChange(before.bytes.toString('utf8'), now.bytes.toString('utf8'))
+    );
   }
 
   async #isCommittedDirectory(path: string): Promise<boolean> {
@@ -142,7 +171,12 @@ export class CommandGuard {
   }
 
   async #isCommitted(path: string): Promise<boolean> {
-    return isCommitted(path, { roots: this.#places.roots, searchPath: this.#tools.searchPath });
+    const bytes = bytesOf(path);
+    return bytes !== undefined && (await this.#compare(path, bytes)) === 'same';
+  }
+
+  #compare(path: string, bytes: Buffer): ReturnType<typeof compareWithCommit> {
+    return compareWithCommit(path, bytes, { roots: this.#places.roots, searchPath: this.#tools.searchPath });
   }
 
   /** Where there is no `.git`, git looks for a repository in the directory itself. */
@@ -195,77 +229,26 @@ function isBare(directory: string): boolean {
   return bareNames.every((name) => lstatOf(join(directory, name)) !== undefined);
 }
 
+const maxJudgements = 5;
 const maxCheckedFiles = 100;
 const maxSettleMs = 5_000;
 const settleStepMs = 100;
 const gitLocks = ['index.lock', 'HEAD.lock', 'config.lock'];
 
-function isGitConfig(path: string): boolean {
-  return path.includes(`${sep}.git${sep}`) && /[/\\]config(?:\.worktree)?$/.test(path);
+/** A git that was killed leaves its lock behind. */
+function isFresh(lock: string): boolean {
+  const info = lstatOf(lock);
+  return info !== undefined && Date.now() - Number(info.ctimeMs) < maxSettleMs;
 }
 
-/** Catches what the events of a busy directory leave out. */
-const checkMs = 1_000;
-
-/**
- * Watches the names that mounts cover in the sandbox. When a process outside of it renames or removes such a name, or
- * puts another file in its place, the kernel removes the cover there too, and the command can change the name.
- */
-export class CoverWatch {
-  readonly #covers: readonly { path: string; identity: string | undefined }[];
-  readonly #watchers: FSWatcher[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  /** Call it before the sandbox starts. */
-  constructor(paths: readonly string[]) {
-    this.#covers = paths.map((path) => ({ path, identity: identityOf(path) }));
-  }
-
-  /** Calls `onLost` once, with the first name that is no longer covered. */
-  start(onLost: (path: string) => void): void {
-    const check = () => {
-      const [path] = this.lost();
-      if (path === undefined) return;
-      this.close();
-      onLost(path);
-    };
-    const names = new Set(this.#covers.map(({ path }) => basename(path)));
-    for (const directory of new Set(this.#covers.map(({ path }) => dirname(path))))
-      this.#watch(directory, (name) => {
-        if (name === null || names.has(name)) check();
-      });
-    this.#timer = setInterval(check, checkMs).unref();
-    // What happened since the identities were read has no event.
-    check();
-  }
-
-  /** The names that are not what they were when the sandbox was planned. */
-  lost(): string[] {
-    return this.#covers.filter(({ path, identity }) => identityOf(path) !== identity).map(({ path }) => path);
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-    for (const watcher of this.#watchers.splice(0)) watcher.close();
-  }
-
-  /** Where the system allows no more watches, the timer has to do. */
-  #watch(directory: string, onEvent: (name: string | null) => void): void {
-    try {
-      const watcher = watch(directory, { persistent: false }, (_, name) => onEvent(name));
-      this.#watchers.push(watcher.on('error', () => undefined));
-    } catch {
-      return;
-    }
-  }
-}
-
-function identityOf(path: string): string | undefined {
+function bytesOf(path: string): Buffer | undefined {
   try {
-    const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    // File systems give the number of a removed inode to the next one; the time of birth tells them apart.
-    return info && `${info.dev}:${info.ino}:${info.birthtimeNs}`;
+    return readFileSync(path);
   } catch {
     return undefined;
   }
+}
+
+function isGitConfig(path: string): boolean {
+  return path.includes(`${sep}.git${sep}`) && /[/\\]config(?:\.worktree)?$/.test(path);
 }

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 import { isInitialConfig } from './neutral-config.js';
+import { isTemporaryName } from './put-aside.js';
 
 /** Everything in a git directory that git obeys or writes to, by its path: what it is, and where git looks for it. */
 type GitState = ReadonlyMap<string, GitEntry>;
@@ -70,6 +71,8 @@ function mayAppear(path: string, { kind, owner, place }: GitEntry): boolean {
   if (place === 'config')
     return isInitialConfig(textOf(path) ?? '[', (tree) => owner === 'submodule' && isInWorkTree(path, tree));
   if (place.startsWith('hooks/')) return place.endsWith('.sample');
+  // Another Lathe is putting something back. Git does not read such files.
+  if (kind === 'file' && isTemporaryName(path)) return true;
   // Names of submodules may have several segments.
   if (place.startsWith('modules/')) return kind === 'directory';
   if (owner === 'worktree' && place === 'commondir') return textOf(path) === '../..\n';

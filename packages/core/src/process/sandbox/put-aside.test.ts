@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -47,6 +48,30 @@ test('what a person saves while a file is replaced is put aside, not lost', asyn
   expect(replaced).toEqual(expect.arrayContaining([expect.stringMatching(/^save/)]));
   expect(contentsIn(kept)).toEqual(expect.arrayContaining(replaced as string[]));
   expect(readdirSync(root)).toEqual(['.envrc']);
+});
+
+/** Removes everything in a directory, again and again. */
+const remover = `
+const fs = require('node:fs');
+const [root] = process.argv.slice(1);
+process.send('begun');
+for (;;) for (const name of fs.readdirSync(root)) fs.rmSync(root + '/' + name, { force: true });
+`;
+
+test('a program that removes files at the same time does not keep the content from coming back', async () => {
+  const [root, kept] = [tempDirectory(), tempDirectory()];
+  const path = join(root, '.envrc');
+  const child = spawn(process.execPath, ['-e', remover, root], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  await once(child, 'message');
+  const aside = new PutAside(kept);
+  for (let n = 0; n < 2_000; n++) {
+    writeFileSync(path, 'planted');
+    aside.replace(path, before);
+  }
+  child.kill();
+  await once(child, 'exit');
+  aside.replace(path, before);
+  expect(readFileSync(path, 'utf8')).toBe('before\n');
 });
 
 test.each([

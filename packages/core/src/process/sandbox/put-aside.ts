@@ -26,31 +26,44 @@ export class PutAside {
       rmSync(link);
       return link === path ? `it was a symlink to ${target}` : `${link} was a symlink to ${target}`;
     }
-    // Renamed first: what somebody saves under the name from now on is another file.
-    const held = besides(path);
-    renameSync(path, held);
     const copy = this.#placeFor(path);
-    move(held, copy);
+    move(path, copy);
+    return `it is now ${copy}`;
+  }
+
+  /** Keeps a content that was at a name. Returns where it is now, in words. */
+  keep(path: string, content: Exclude<Snapshot, { type: 'other' }>): string {
+    const copy = this.#placeFor(path);
+    putBack(copy, content);
     return `it is now ${copy}`;
   }
 
   /**
    * Replaces a name by what it held before. Overwrites nothing: what somebody saves at this moment is put aside as well.
-   * Returns where everything is now, in words. If a program keeps writing, its last texts are removed.
+   * Returns where everything is now, in words, oldest first. If a program keeps writing, its last texts are removed.
    */
-  replace(path: string, before: Exclude<Snapshot, { type: 'other' }>): string {
+  replace(path: string, before: Exclude<Snapshot, { type: 'other' }>): string[] {
     const fresh = besides(path);
     putBack(fresh, before);
     const places: string[] = [];
     try {
-      while (!isPlaced(fresh, path)) {
-        if (places.length < maxAttempts) places.push(this.take(path));
+      while (!isPlaced(fresh, path) && !isPutBack(path, before)) {
+        if (places.length < maxAttempts) places.push(...this.#takeIfThere(path));
         else rmSync(path, { recursive: true, force: true });
       }
     } finally {
       rmSync(fresh, { force: true });
     }
-    return places.join(', then ') || 'it was gone';
+    return places;
+  }
+
+  #takeIfThere(path: string): string[] {
+    try {
+      return [this.take(path)];
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    }
   }
 
   #placeFor(path: string): string {
@@ -65,16 +78,28 @@ function besides(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
 }
 
-/** Gives a file its name, unless the name is taken. */
+/** Whether `PutAside` gives such names to files for a moment. */
+export function isTemporaryName(path: string): boolean {
+  return /^\..+\.[0-9a-f]{12}$/.test(basename(path));
+}
+
+/** Gives a complete file its name. Fails if the name is taken, somebody removed the file, or there are no hard links. */
 function isPlaced(fresh: string, path: string): boolean {
   try {
     linkSync(fresh, path);
     return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST' || lstatOf(path)) return false;
-    // A file system without hard links.
-    renameSync(fresh, path);
+  } catch {
+    return false;
+  }
+}
+
+function isPutBack(path: string, before: Exclude<Snapshot, { type: 'other' }>): boolean {
+  try {
+    putBack(path, before);
     return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 
@@ -88,11 +113,15 @@ export function firstLink(path: string): string | undefined {
 function move(from: string, to: string): void {
   try {
     renameSync(from, to);
-  } catch {
-    // Another file system. Pipes and sockets cannot be copied, and nobody misses them.
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error;
+    // Renamed first: what somebody saves under the name from now on is another file.
+    const held = besides(from);
+    renameSync(from, held);
+    // Pipes and sockets cannot be copied, and nobody misses them.
     const filter = (path: string) => isCopyable(path);
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter });
-    rmSync(from, { recursive: true, force: true });
+    cpSync(held, to, { recursive: true, verbatimSymlinks: true, filter });
+    rmSync(held, { recursive: true, force: true });
   }
 }
 

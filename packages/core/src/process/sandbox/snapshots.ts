@@ -39,13 +39,16 @@ function read(path: string, info: BigIntStats): Snapshot {
   }
 }
 
-/** Whether the name holds the same file content or link as before. */
-export function isUnchanged(path: string, before: Snapshot): boolean {
+/** What a name holds at this moment. */
+export function readSnapshot(path: string): Snapshot | undefined {
   const info = lstatOf(path);
-  if (info === undefined || before.type === 'other') return false;
-  const now = read(path, info);
-  if (now.type === 'link') return before.type === 'link' && now.target === before.target;
-  return now.type === 'file' && before.type === 'file' && now.bytes.equals(before.bytes) && now.mode === before.mode;
+  return info && read(path, info);
+}
+
+/** Whether two names hold the same file content or link. */
+export function isSame(one: Snapshot | undefined, other: Snapshot): boolean {
+  if (one?.type === 'link') return other.type === 'link' && one.target === other.target;
+  return one?.type === 'file' && other.type === 'file' && one.bytes.equals(other.bytes) && one.mode === other.mode;
 }
 
 /** Puts a file or link back. Nothing may be at `path`. */

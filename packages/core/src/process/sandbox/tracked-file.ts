@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 import { trustedPath } from '../run/trusted-path.js';
@@ -8,18 +7,24 @@ import { trustedPath } from '../run/trusted-path.js';
 const timeoutMs = 5_000;
 
 /**
- * Whether a file holds what the current commit has for it: then a checkout wrote it, or it is as good as one. A command
- * could have committed it, but commits can be read before they are used, and are made to be checked out.
+ * Compares a content of a file with what the current commit has for it. If it is the same, a checkout wrote it, or it is as
+ * good as one. A command could have committed it, but commits can be read before they are used, and are made to be checked
+ * out.
  */
-export async function isCommitted(path: string, { roots, searchPath }: TrackedOptions): Promise<boolean> {
+export async function compareWithCommit(
+  path: string,
+  bytes: Buffer,
+  { roots, searchPath }: TrackedOptions,
+): Promise<'same' | 'different' | 'untracked'> {
   const git = trustedPath('git', { outside: roots, path: searchPath });
-  const bytes = contentOf(path);
   const root = roots.find((one) => isWithin(one, path));
-  if (git === undefined || bytes === undefined || root === undefined) return false;
+  if (git === undefined || root === undefined) return 'untracked';
   // Not asked in the directory of the file, where a command could have put a repository of its own.
   const id = await outputOf(git, ['rev-parse', '--verify', '--quiet', `HEAD:./${relative(root, path)}`], root);
+  if (id === '') return 'untracked';
   const algorithm = id.length === 64 ? 'sha256' : 'sha1';
-  return id === createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+  const own = createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+  return id === own ? 'same' : 'different';
 }
 
 interface TrackedOptions {
@@ -53,12 +58,4 @@ function outputOf(program: string, args: readonly string[], cwd: string): Promis
       },
     );
   });
-}
-
-function contentOf(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch {
-    return undefined;
-  }
 }
