@@ -5,6 +5,7 @@ import { redact } from '@lathe/core/host';
 import { newResults } from './follow.js';
 import { checkJob, type Job, jobKey } from './job/job.js';
 import type { JobResult } from './job/result.js';
+import { clockProblem } from './queue/clock.js';
 import { type Engine, jobOptions, type Queued, queueSignal } from './queue/engine.js';
 import type { JobHost } from './run/run.js';
 import { assertPermitted, runJob } from './run/run-job.js';
@@ -43,34 +44,66 @@ export class FleetWorker {
   readonly #running = new Map<string, Running>();
   readonly #workers: { close(): Promise<void> }[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
+  #isClosed = false;
 
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
     this.#host = { ...options, name: this.name, board: options.engine.board };
   }
 
+  /** Throws when the clock of this machine is wrong. */
   async start(): Promise<void> {
-    const { engine, teams, jobs, lockMs } = this.#options;
-    const options = { name: this.name, concurrency: jobs, lockMs };
-    for (const team of teams)
-      this.#workers.push(engine.startWorker(team, (job, token) => this.#take(job, token, team), options));
+    const { lockMs } = this.#options;
+    const problem = await clockProblem(this.#host.board, lockMs);
+    if (problem !== undefined) throw new Error(problem);
+    this.#startTaking();
     this.#every(pollMs, () => this.#cancelWanted());
-    this.#every(heartbeatMs, () => this.#beat());
+    this.#every(Math.min(heartbeatMs, lockMs / 3), () => this.#beat());
     await this.#beat();
   }
 
   /** Ends the running jobs, which other workers then take over. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    const closed = Promise.all(this.#workers.map((worker) => worker.close()));
-    for (const { controller } of this.#running.values()) controller.abort(closing);
-    const gone = closed.then(() => this.#host.board.remove('workers', this.name));
+    const gone = this.#stopTaking().then(() => this.#host.board.remove('workers', this.name));
     await Promise.race([gone, pause(closeMs, undefined, { ref: false })]);
+  }
+
+  #startTaking(): void {
+    const { engine, teams, jobs, lockMs } = this.#options;
+    const options = { name: this.name, concurrency: jobs, lockMs };
+    for (const team of teams)
+      this.#workers.push(engine.startWorker(team, (job, token) => this.#take(job, token, team), options));
+  }
+
+  async #stopTaking(): Promise<void> {
+    const closed = Promise.all(this.#workers.splice(0).map((worker) => worker.close()));
+    for (const { controller } of this.#running.values()) controller.abort(closing);
+    await closed;
+  }
+
+  /** Takes no jobs while the clock is wrong: locks in PostgreSQL and the expiry of jobs depend on it. */
+  async #isClockRight(): Promise<boolean> {
+    const problem = await clockProblem(this.#host.board, this.#options.lockMs);
+    const isTaking = this.#workers.length > 0;
+    if (problem !== undefined) {
+      if (isTaking) this.#host.log(`takes no jobs: ${problem}`);
+      void this.#stopTaking();
+    } else if (!isTaking && !this.#isClosed) {
+      this.#host.log('the clock is right again: takes jobs');
+      this.#startTaking();
+    }
+    return problem === undefined;
   }
 
   async #take(queued: Queued, token: string, team: string): Promise<string> {
     const { board } = this.#host;
     const key = queued.id ?? '';
+    if (!(await this.#isClockRight())) {
+      await queued.moveToWait(token);
+      throw queueSignal('WaitingError');
+    }
     const job = this.#read(queued, team);
     // The result was there, and the worker died before it could say so; or somebody put the job there again.
     if ((await board.get(`results/${job.run}`, job.id)) !== undefined) return key;
@@ -201,6 +234,7 @@ export class FleetWorker {
 
   async #beat(): Promise<void> {
     const { teams, jobs } = this.#options;
+    await this.#isClockRight();
     const state = { seen: Date.now(), running: this.#running.size, jobs, teams };
     await this.#host.board.set('workers', this.name, JSON.stringify(state));
   }

@@ -11,6 +11,8 @@ export interface FleetPackage {
 
 /** What is in the queue of a team. */
 export interface FleetStatus {
+  /** What is wrong with the clock of this machine. */
+  clockProblem?: string | undefined;
   jobs: Readonly<Record<string, number>>;
   workers: readonly { name: string; seen: number; running: number; jobs: number }[];
   runs: readonly { name: string; total: number; ended: number; failed: number; tokens: number; cents: number }[];

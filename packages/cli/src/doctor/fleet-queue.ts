@@ -18,9 +18,11 @@ export async function fleetQueue(_lathe: unknown, io: Io, signal: AbortSignal): 
     await loaded.followStatus(
       [],
       quiet,
-      ({ workers, jobs, failed }) => {
+      ({ workers, jobs, failed, clockProblem }) => {
         const detail = `the queue answers; ${workers.length} workers, ${jobs['active'] ?? 0} jobs running`;
         findings.push({ state: 'ok', title, detail });
+        if (clockProblem !== undefined)
+          findings.push({ state: 'bad', title, detail: clockProblem, hint: 'timedatectl' });
         const hint = 'lathe fleet status';
         if (failed.length > 0)
           findings.push({ state: 'note', title, detail: `${failed.length} jobs were given up`, hint });

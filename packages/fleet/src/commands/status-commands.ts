@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openQuestions } from '../follow.js';
 import type { Job } from '../job/job.js';
+import { clockProblem } from '../queue/clock.js';
+import { defaultLockMs } from '../queue/engine.js';
 import { flagsOf, texts } from './flags.js';
 import type { FleetIo } from './io.js';
 import { common, type Fleet, withFleet } from './open-fleet.js';
@@ -51,6 +53,7 @@ async function readStatus({ engine, keys }: Fleet, team: string) {
   const spent = async (run: string, what: string) => Number((await board.get(`spent/${run}`, what)) ?? 0);
   return {
     jobs: await queue.getJobCounts(...states),
+    clockProblem: await clockProblem(board, defaultLockMs),
     workers: workers.filter(({ seen, teams }) => teams.includes(team) && Date.now() - seen < forgottenMs),
     runs: await Promise.all(
       latest.slice(0, maxRuns).map(async ({ name, total }) => ({

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { ApprovalMode } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import { FileLocks, LatheHome } from '@lathe/core/tools';
+import { defaultLockMs } from '../queue/engine.js';
 import { FleetWorker } from '../worker.js';
 import { choice, flagsOf, positive, texts } from './flags.js';
 import type { FleetIo } from './io.js';
@@ -28,7 +29,7 @@ export async function workerCommand(args: string[], io: FleetIo, signal: AbortSi
     jobs: positive('--jobs', values.jobs) ?? availableParallelism(),
     maxMode: maxMode ?? 'auto-edit',
     sandbox: choice('--sandbox', values.sandbox, ['required', 'auto', 'off'] as const) ?? 'required',
-    lockMs: (positive('--lock', values.lock) ?? 30) * secondMs,
+    lockMs: (positive('--lock', values.lock) ?? defaultLockMs / secondMs) * secondMs,
     answerWaitMs: (positive('--answer-wait', values['answer-wait']) ?? 60) * secondMs,
     log: (message: string) => io.err(visibleText(`lathe: ${message}`)),
   };

@@ -10,6 +10,8 @@ export interface Board {
   fields(group: string): Promise<string[]>;
   /** Adds to a number in one step and returns the sum. */
   add(group: string, field: string, amount: number): Promise<number>;
+  /** The time of the server, in milliseconds. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -20,6 +20,8 @@ export interface WorkerOptions {
   lockMs: number;
 }
 
+export const defaultLockMs = 30_000;
+
 /** A connection to the server behind a fleet. */
 export interface Engine {
   readonly board: Board;
@@ -55,7 +57,7 @@ export async function openEngine(url: string, onError: (message: string) => void
   if (!isRedis && !/^postgres(?:ql)?:\/\//.test(url))
     throw new Error('the queue must be an address such as redis://host:6379 or postgres://user@host/database');
   const bullmq = await import('bullmq');
-  const { board, connection, factory } = isRedis
+  const { board, connection, factory, releaseJobs } = isRedis
     ? await openRedis(url)
     : await openPostgres(url, bullmq.createPostgresBackend);
   const queues = new Map<string, Queue<Sealed, string>>();
@@ -79,11 +81,19 @@ export async function openEngine(url: string, onError: (message: string) => void
       const processor = (job: Queued, token = '') => process(job, token);
       // The processor renews the locks itself: the renewal of BullMQ stops while the clock is set back.
       const locks = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: maxDeaths };
-      const options = { connection, name, concurrency, ...locks, skipLockRenewal: true };
+      const skipped = { skipLockRenewal: true, skipStalledCheck: releaseJobs !== undefined };
+      const options = { connection, name, concurrency, ...locks, ...skipped };
       const worker: { close(): Promise<void>; on(event: 'error', listener: (error: Error) => void): void } =
         Reflect.construct(bullmq.Worker, [nameOf(team), processor, options, factory]);
       worker.on('error', report);
-      return worker;
+      const look = () => void releaseJobs?.(nameOf(team), { lockMs, maxDeaths }).catch(report);
+      const timer = setInterval(look, lockMs / 2);
+      return {
+        close() {
+          clearInterval(timer);
+          return worker.close();
+        },
+      };
     },
     async close() {
       const closed = Promise.allSettled([...queues.values()].map((queue) => queue.close()));
@@ -106,18 +116,24 @@ async function openRedis(url: string) {
     unreachable('Redis', reason ?? error);
   });
   // BullMQ makes connections of its own from these options: workers block on theirs.
-  return { board: new RedisBoard(redis), connection: { url, maxRetriesPerRequest: null }, factory: undefined };
+  const connection = { url, maxRetriesPerRequest: null };
+  return { board: new RedisBoard(redis), connection, factory: undefined, releaseJobs: undefined };
 }
 
 async function openPostgres(url: string, factory: typeof import('bullmq').createPostgresBackend) {
-  const [{ default: pg }, { PostgresBoard }] = await Promise.all([import('pg'), import('./postgres-board.js')]);
+  const [{ default: pg }, { PostgresBoard }, locks] = await Promise.all([
+    import('pg'),
+    import('./postgres-board.js'),
+    import('./postgres-locks.js'),
+  ]);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => undefined);
   await pool.query('select 1').catch(async (error: unknown) => {
     await pool.end();
     unreachable('PostgreSQL', error);
   });
-  return { board: new PostgresBoard(pool), connection: { connectionString: url, migrate: true, max: 8 }, factory };
+  const connection = { connectionString: url, migrate: true, max: 8 };
+  return { board: new PostgresBoard(pool), connection, factory, releaseJobs: locks.releaseJobs.bind(undefined, pool) };
 }
 
 /** Addresses of queues may hold passwords, so the message names none. */

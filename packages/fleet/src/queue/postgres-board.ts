@@ -48,6 +48,11 @@ export class PostgresBoard implements Board {
     return Number(row?.['value']);
   }
 
+  async now(): Promise<number> {
+    const [row] = await this.#query('select extract(epoch from clock_timestamp()) * 1000 as now');
+    return Number(row?.['now']);
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }

@@ -37,6 +37,11 @@ export class RedisBoard implements Board {
     return Number(sum);
   }
 
+  async now(): Promise<number> {
+    const [seconds, microseconds] = await this.#redis.time();
+    return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  }
+
   async close(): Promise<void> {
     this.#redis.disconnect();
   }
