@@ -1,4 +1,11 @@
-import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import {
+  Agent,
+  type AgentEvent,
+  type AgentLathe,
+  type OpenSessionOptions,
+  openSession,
+  type Session,
+} from '@lathe/agent';
 import { closestLevel, type Effort, efforts } from '@lathe/agent/models';
 import { type PartUnion, toParts } from '@lathe/core';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
@@ -13,6 +20,9 @@ export class MessageBell {
   readonly ring = (): void => this.listener?.();
 }
 
+/** What a session has in common with one that is resumed in its place. */
+type SessionOptions = Pick<OpenSessionOptions, 'budgets' | 'sideModel'>;
+
 /** Sends input to a model: `@path` adds files, `!command` runs without the model. */
 export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file adds a file, !command runs a command, / lists commands.';
@@ -23,11 +33,18 @@ export class AgentDriver implements Driver {
   readonly #shared: PartUnion[] = [];
 
   readonly #bell: MessageBell;
+  readonly #sessionOptions: SessionOptions;
 
-  constructor(lathe: AgentLathe, agent: Agent | Session, bell: MessageBell = new MessageBell()) {
+  constructor(
+    lathe: AgentLathe,
+    agent: Agent | Session,
+    bell: MessageBell = new MessageBell(),
+    sessionOptions: SessionOptions = {},
+  ) {
     this.#lathe = lathe;
     this.#agent = agent;
     this.#bell = bell;
+    this.#sessionOptions = sessionOptions;
   }
 
   get name(): string {
@@ -121,8 +138,9 @@ export class AgentDriver implements Driver {
   }
 
   async #resume(id: string): Promise<readonly string[]> {
-    const onMessage = this.#bell.ring;
-    const session = await openSession(this.#lathe, { model: this.#agent.model, onMessage, resume: { id } });
+    const { model } = this.#agent;
+    const options = { ...this.#sessionOptions, onMessage: this.#bell.ring, resume: { id } };
+    const session = await openSession(this.#lathe, { model, ...options });
     // Their reports would reach nobody.
     await this.#lathe.subagents.background.stopAll();
     if (!(this.#agent instanceof Agent)) await this.#agent.close();

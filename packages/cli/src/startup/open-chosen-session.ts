@@ -1,6 +1,7 @@
 import { type AgentLathe, type OpenSessionOptions, openSession, type Session } from '@lathe/agent';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
+import { flagBudgets } from './flag-budgets.js';
 import { openRecording } from './model-recording.js';
 import { prepareTools, trustNotes } from './open-lathe.js';
 import { openModel, openSideModel } from './open-model.js';
@@ -30,15 +31,7 @@ export async function openChosenSession(
   // With somebody there, tools are looked for at the first prompt, when questions about them can be answered.
   if (!isAttended) await prepareTools(lathe, io, signal);
   const sideModel = await openSideModel(lathe, recording, signal);
-  const budgets = budgetsOf(flags);
+  const budgets = flagBudgets(flags);
   const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), budgets, ...options });
   return { session, notes: [...trustNotes(lathe), ...session.notes] };
-}
-
-function budgetsOf(flags: Flags) {
-  return {
-    ...(flags.maxTurns !== undefined && { turns: flags.maxTurns }),
-    ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
-    ...(flags.maxMinutes !== undefined && { milliseconds: flags.maxMinutes * 60_000 }),
-  };
 }

@@ -14,6 +14,7 @@ import type { Style } from '../render/style.js';
 import { type ThemeName, themeNamed } from '../render/theme.js';
 import { KeyStream } from '../screen/key-stream.js';
 import { sessionChoices } from '../slash/session-command.js';
+import { flagBudgets } from '../startup/flag-budgets.js';
 import { type ModelRecording, openRecording } from '../startup/model-recording.js';
 import { openLathe } from '../startup/open-lathe.js';
 import { openSideModel } from '../startup/open-model.js';
@@ -70,12 +71,13 @@ async function openModel(lathe: AgentLathe, options: ConversationOptions): Promi
     const sideModel = await openSideModel(lathe, recording, signal);
     const resume = flags.resume === '' ? await chooseSession(lathe, options) : resumeOf(flags);
     const bell = new MessageBell();
-    const onMessage = bell.ring;
-    const session = await openSession(lathe, { model, onMessage, ...(sideModel && { sideModel }), ...resume });
+    const sessionOptions = { budgets: flagBudgets(flags), ...(sideModel && { sideModel }) };
+    const session = await openSession(lathe, { model, onMessage: bell.ring, ...sessionOptions, ...resume });
     const notes = [...choice.notes, ...session.notes];
     const lines = [greeting(choice.model.id, lathe, style), ...notes.map((note) => style.dim(visibleText(note)))];
     const past = historyItems(session.agent.history, lathe.tools);
-    return { lathe, driver: new AgentDriver(lathe, session, bell), greeting: lines.join('\n'), past };
+    const driver = new AgentDriver(lathe, session, bell, sessionOptions);
+    return { lathe, driver, greeting: lines.join('\n'), past };
   }
   await lathe.close();
   const ways = choice.setup.ways.map((way) => `  ${way.title}: ${style.accent(way.commands.join('; '))}`);

@@ -1,4 +1,4 @@
-import type { AgentEvent, Compaction } from '@lathe/agent';
+import type { AgentEvent, Compaction, PromptEnd } from '@lathe/agent';
 import { type CallOutcome, type Display } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import type { CallView } from '../render/card.js';
@@ -107,9 +107,7 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'notice':
       return add(screen, { type: 'notice', level: event.level, text: visibleText(event.message) });
     case 'prompt-end':
-      return event.end.message === undefined || (event.end.reason === 'aborted' && endsWithNo(screen))
-        ? screen
-        : add(flushAnswer(screen), { type: 'notice', level: 'warning', text: visibleText(event.end.message) });
+      return endPrompt(screen, event.end);
     case 'prompt-start':
     case 'turn-start':
     case 'compaction-start':
@@ -117,6 +115,14 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
       return screen;
   }
 }
+
+function endPrompt(screen: ScreenState, { reason, message }: PromptEnd): ScreenState {
+  if (message === undefined || (reason === 'aborted' && endsWithNo(screen))) return screen;
+  const text = visibleText(reason.startsWith('max-') ? `${message} ${limitReached}` : message);
+  return add(flushAnswer(screen), { type: 'notice', level: 'warning', text });
+}
+
+const limitReached = 'This session accepts no more prompts. Quit and run lathe --continue: it counts from zero.';
 
 function compactionText({ tokensBefore, tokensAfter }: Compaction): string {
   const [before, after] = [tokensBefore, tokensAfter].map((tokens) => tokens.toLocaleString('en'));
