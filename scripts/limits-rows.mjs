@@ -325,7 +325,7 @@ export const fixed = {
     [
       'core/src/process/sandbox/git-check.ts',
       'maxGitEntries',
-      'Entries of .git looked at after a command; of more, the result says that they were not checked',
+      'Entries of .git before a command; with more, refs, logs and the like are not checked afterwards, and the result says so',
     ],
     [
       'core/src/process/sandbox/snapshots.ts',

@@ -30,7 +30,7 @@ export interface WorkspaceOptions {
   guarded?: readonly string[];
   /** A worktree that Lathe made inside a guarded directory, and that is itself not guarded. */
   worktree?: string | undefined;
-  /** Files that the user's hooks run: writing them always asks. */
+  /** Files that the user's hooks run, and directories of git's hooks: writing them always asks. */
   executed?: readonly string[];
   /** Why a real path outside the workspace is private, so that reading it asks; `undefined` if it is not. */
   privacyOf?: (real: string) => string | undefined;
@@ -173,7 +173,7 @@ export class Workspace {
   }
 
   #execution(real: string): string | undefined {
-    if (this.#options.executed.includes(real)) return `${real} is run by a hook`;
+    if (this.#options.executed.some((path) => isWithin(path, real))) return `${real} is run by a hook`;
     const name = basename(real);
     return this.#options.obeyed.includes(foldName(name)) ? `${name} holds instructions for agents` : undefined;
   }

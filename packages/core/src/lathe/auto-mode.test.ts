@@ -53,7 +53,33 @@ async function open(flags: LatheOptions['flags'] = {}, added: Record<string, str
     const [outcome] = await lathe.run([{ id: '1', name: 'run_shell_command', args: { command, ...more } }], never);
     return { asked: asked.slice(before), outcome };
   };
-  return { run, root, home, latheHome };
+  const write = async (name: string) => {
+    const before = asked.length;
+    const args = { file_path: join(root, name), content: 'new' };
+    await lathe.run([{ id: '1', name: 'write_file', args }], never);
+    return { asked: asked.slice(before) };
+  };
+  return { run, write, root, home, latheHome };
+}
+
+/** The same, with a repository as git makes it. */
+async function openRepository(added: Record<string, string> = {}, hooks?: string) {
+  const hooksPath = hooks === undefined ? '' : `\thooksPath = ${hooks}\n`;
+  const config = `[core]\n\trepositoryformatversion = 0\n${hooksPath}`;
+  return open({}, { '.git/config': config, '.git/hooks/x.sample': '', ...added });
+}
+
+/** A script that adds a file to the index, with a name that git refuses in a commit. */
+function poison(name: string): string {
+  return `
+    const fs = require('fs');
+    const index = fs.readFileSync('.git/index');
+    const entry = Buffer.alloc((62 + ${name.length} + 8) & ~7);
+    entry.writeUInt32BE(0o100755, 24);
+    entry.writeUInt16BE(${name.length}, 60);
+    entry.write('${name}', 62);
+    index.writeUInt32BE(index.readUInt32BE(8) + 1, 8);
+    fs.writeFileSync('.git/index', Buffer.concat([index.subarray(0, 12), entry, index.subarray(12)]));`;
 }
 
 describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () => {
@@ -105,6 +131,8 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     ['an ignored file that is replaced', 'cp src/a.ts local.json', {}, /rewind/],
     ['an ignored file that is emptied', 'truncate -s 0 local.json', {}, /rewind/],
     ['stashes', 'timeout 5 git stash clear', {}, /rewind/],
+    ['an ignored file that becomes a link', 'ln -sf src/a.ts local.json', {}, /rewind/],
+    ['an ignored file that git replaces', 'git mv -f src/a.ts local.json', {}, /rewind/],
   ])('%s asks: %s', async (_, command, more, reason) => {
     const { run, home } = await open();
     const { asked, outcome } = await run(command.replace('HOME', home), more);
@@ -191,6 +219,85 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(existsSync(join(root, 'src/new/.git/config'))).toBe(true);
     await run(`node -e "fs.writeFileSync('src/new/.g' + 'it/config', '${evilConfig}')"`);
     expect(existsSync(join(root, 'src/new/.git/config'))).toBe(false);
+  });
+
+  test.each([
+    ['outside', '../planted.txt'],
+    ['in the repository', '.git/hooks/post-checkout'],
+    ['in the repository in other letters', 'src/.GIT/config'],
+  ])('an index with a file %s is put aside', async (_, name) => {
+    const { run, root } = await openRepository({ 'poison.cjs': poison(name) });
+    expect((await run('git add -A')).outcome?.status).toBe('success');
+    expect(existsSync(join(root, '.git/index'))).toBe(true);
+    const { asked, outcome } = await run('node poison.cjs');
+    expect([asked, existsSync(join(root, '.git/index'))]).toEqual([[], false]);
+    expect(JSON.stringify(outcome)).toContain('.git/index appeared');
+  });
+
+  test.each([
+    ['format 2', '--index-version 2'],
+    ['format 4', '--index-version 4'],
+    ['a split index', '--split-index'],
+  ])('an index as git writes it stays: %s', async (_, option) => {
+    const { run, root } = await openRepository();
+    await run('git add -A');
+    const { outcome } = await run(`node -e "child_process.execSync('git update-index --force-write-index ${option}')"`);
+    expect([existsSync(join(root, '.git/index')), outcome?.status]).toEqual([true, 'success']);
+    expect(JSON.stringify(outcome)).not.toContain('appeared');
+  });
+
+  test('many entries of .git do not hide what a command plants', async () => {
+    const { run, root } = await openRepository();
+    const many = `for (let i = 0; i < 20100; i++) fs.writeFileSync('.git/refs/x' + i, '')`;
+    const { asked, outcome } = await run(
+      `node -e "${many}; fs.symlinkSync('/etc', '.git/refs/y'); fs.writeFileSync('.git/common' + 'dir', '../e')"`,
+    );
+    expect(asked).toEqual([]);
+    expect(readdirSync(join(root, '.git'))).not.toContain('commondir');
+    expect(JSON.stringify(outcome)).toContain('.git/refs/y appeared');
+  });
+
+  test('the work tree of a submodule is not in .git', async () => {
+    const { run, root } = await openRepository();
+    const config = String.raw`[core]\n\tworktree = ../../hooks\n`;
+    const { asked } = await run(
+      `node -e "fs.mkdirSync('.git/modules/s', { recursive: true }); fs.writeFileSync('.git/modules/s/config', '${config}')"`,
+    );
+    expect([asked, existsSync(join(root, '.git/modules/s/config'))]).toEqual([[], false]);
+  });
+
+  test('the hooks that the configuration of git names are protected', async () => {
+    const { run, write, root } = await openRepository({ 'tools/hooks/pre-commit': 'mine' }, 'tools/hooks');
+    await run(`node -e "fs.writeFileSync('tools/hooks/pre-commit', 'evil')"`);
+    await run(`node -e "fs.writeFileSync('tools/hooks/post-commit', 'evil')"`);
+    expect((await write('tools/hooks/post-commit')).asked).toHaveLength(1);
+    expect(readdirSync(join(root, 'tools/hooks'))).toEqual(['pre-commit']);
+    expect(readFileSync(join(root, 'tools/hooks/pre-commit'), 'utf8')).toBe('mine');
+    expect((await write('tools/other')).asked).toEqual([]);
+  });
+
+  test('missing hooks that the configuration of git names are put aside', async () => {
+    const { run, root } = await openRepository({}, 'tools/hooks');
+    await run(`node -e "fs.mkdirSync('tools/hooks', { recursive: true })"`);
+    expect(existsSync(join(root, 'tools/hooks'))).toBe(false);
+  });
+
+  // Root may read and change every directory.
+  test.skipIf(process.getuid?.() === 0).each([
+    ['.git/commondir', 'echo ../e > .git/commondir; chmod 311 .git'],
+    ['.git/commondir', 'echo ../e > .git/commondir; chmod 511 .git'],
+    ['.envrc', 'echo evil > .envrc; chmod 311 .'],
+    ['.envrc', 'echo evil > .envrc; chmod 111 .'],
+    ['.vscode/tasks.json', 'mkdir .vscode; echo evil > .vscode/tasks.json; chmod 511 .vscode'],
+    [
+      'src/n/.git/config',
+      String.raw`git init -q src/n; printf '[core]\nfsmonitor = x\n' > src/n/.git/config; chmod 311 src`,
+    ],
+  ])('%s is put aside although its directory is locked: %s', async (name, command) => {
+    const { run, root } = await openRepository({ 'lock.sh': command });
+    const { asked, outcome } = await run('bash lock.sh');
+    expect([asked, existsSync(join(root, name))]).toEqual([[], false]);
+    expect(JSON.stringify(outcome)).toMatch(/put-aside/);
   });
 
   test.each([

@@ -16,7 +16,7 @@ import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
-import { ownWorktrees } from '../process/shell/git-repository.js';
+import { hookDirectories, ownWorktrees } from '../process/shell/git-repository.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
@@ -125,7 +125,12 @@ async function openParts(options: LatheOptions) {
   const { userHome, home, loaded, plugins, problems } = await loadEverything(options);
   const retention = new Retention(home, loaded.settings.retention);
   const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
-  const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
+  const top = await realpath(options.cwd).catch(() => options.cwd);
+  const isBelow = (path: string) => path !== top && isWithin(top, path);
+  const executed = [
+    ...commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd)),
+    ...(await hookDirectories(top)).filter(isBelow),
+  ];
   const session = new SessionDirectory(home);
   const places = new PrivatePlaces({ home: userHome, env: options.env });
   const { worktree } = options;

@@ -53,7 +53,7 @@ function lossByText({ words, isReadOnly }: CommandAnalysis['segments'][number]):
 const cannotBeRewound = 'may remove what /rewind cannot bring back.';
 const removers = nameSet('rm rmdir unlink shred srm');
 /** They replace a file that they name. Redirections do so too, but mostly with new output in place of old. */
-const replacers = nameSet('mv cp dd install truncate');
+const replacers = nameSet('mv cp dd install ln truncate');
 
 /** Directories that a build or an installation makes again. */
 const remade = nameSet(
@@ -114,7 +114,7 @@ const subcommand = (args: readonly string[]) => args.find((word) => !word.starts
 
 /** Subcommands of git that lose nothing, whatever follows. What they do to tracked files can be rewound. */
 const keeping = nameSet(
-  'add am apply archive cherry-pick clone commit config diff fetch format-patch init log merge mv notes pull push rebase remote ' +
+  'add am apply archive cherry-pick clone commit config diff fetch format-patch init log merge notes pull push rebase remote ' +
     'restore revert rm show sparse-checkout status update-index',
 );
 /** Other subcommands, and the flags with which they remove neither ignored files nor commits nor refs. */
@@ -123,6 +123,7 @@ const keepingFlags: Readonly<Record<string, RegExp>> = {
   checkout: /^-[bdlmpqt]*$|^--(detach|merge|no-track|orphan|ours|patch|quiet|theirs|track)?$/,
   clean: /^-[dinq]*f?[dinq]*$|^--dry-run$/,
   gc: /^(-q|--auto|--quiet)$/,
+  mv: /^-[knv]+$|^--(dry-run|verbose)?$/,
   reset: /^-[Npq]+$|^--(mixed|patch|quiet|soft)?$/,
   stash: /^-[kqu]+$|^-m$|^--(include-untracked|index|keep-index|message(=.*)?|patch|quiet|staged)?$/,
   submodule: /^--(init|quiet|recursive)$/,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { plantedIn, readGitState } from './git-check.js';
+import { type GitState, plantedIn, readGitState } from './git-check.js';
 import { CoverWatch } from './held-mounts.js';
 import { isNeutralChange } from './neutral-config.js';
 import { isPlaceholder } from './placeholders.js';
@@ -182,24 +182,25 @@ export class CommandGuard {
   /** Where there is no `.git`, git looks for a repository in the directory itself. */
   #checkBare({ git, before, wasBare }: GitBefore): string[] {
     const root = dirname(git);
-    if (before?.size !== 0 || wasBare || !isBare(root)) return [];
+    if (before.entries.size > 0 || wasBare || !isBare(root)) return [];
     return [`${root} became a git directory, which a command may not create.${this.#remove(join(root, 'HEAD'))}`];
   }
 
   #checkGit({ git, before }: GitBefore): string[] {
     // A file or link in the place of a repository leads git elsewhere.
-    if (before?.size === 0 && !lstatOf(git)?.isDirectory()) {
+    if (before.entries.size === 0 && !lstatOf(git)?.isDirectory()) {
       const isNew = lstatOf(git) !== undefined && !this.#before.has(git);
       return isNew ? [`${git} appeared, which leads git to another directory.${this.#remove(git)}`] : [];
     }
-    const after = readGitState(git);
-    if (before === undefined || after === undefined)
-      return [`${git} has too many entries to check whether the command planted something in it.`];
+    // What a command added must not keep it from being checked.
+    const after = readGitState(git, before.isPartial ? undefined : Number.POSITIVE_INFINITY);
     // What another command planted may have been removed since, and this one may have made it again.
     const isOld = ([path]: [string, unknown]) => !this.#tools.restored.wasRemovedSince(path, this.#startedAt);
-    return plantedIn(new Map([...before].filter(isOld)), after).map(
+    const planted = plantedIn(new Map([...before.entries].filter(isOld)), after.entries).map(
       (path) => `${path} appeared, which a command may not create, because git would use it.${this.#remove(path)}`,
     );
+    const unchecked = `${git} has too many entries to check whether the command planted symlinks in it.`;
+    return after.isPartial ? [...planted, unchecked] : planted;
   }
 
   /** Returns where it went, as a sentence to append. */
@@ -220,7 +221,7 @@ export class CommandGuard {
 
 interface GitBefore {
   git: string;
-  before: ReturnType<typeof readGitState>;
+  before: GitState;
   /** Whether the directory around it was a git directory itself. */
   wasBare: boolean;
 }

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { protectionOf } from '../../files/access/protected-paths.js';
 import type { Workspace } from '../../files/workspace.js';
@@ -6,6 +5,7 @@ import { sensitiveBelow } from '../shell/secret-trees.js';
 import { guardedNames } from './guarded-names.js';
 import { gitProgramsBelow } from './planted-repositories.js';
 import type { PutAside } from './put-aside.js';
+import { entriesOf } from './read-entries.js';
 
 /** What a command may have done that a person would have been asked about. */
 export interface ContainedEffects {
@@ -65,16 +65,8 @@ export class ContainedCommand {
 /** The names at the top, and protected names in known directories, such as `.github/workflows`. */
 function namesIn({ roots }: Workspace): string[] {
   const all = roots.flatMap((root) => [
-    ...list(root),
+    ...entriesOf(root).map(({ name }) => join(root, name)),
     ...guardedNames(root, { protectedFiles: [], isGitFixed: true }).fixed,
   ]);
   return [...new Set(all)];
-}
-
-function list(root: string): string[] {
-  try {
-    return readdirSync(root).map((name) => join(root, name));
-  } catch {
-    return [];
-  }
 }

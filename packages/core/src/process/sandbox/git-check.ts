@@ -1,11 +1,19 @@
-import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Dirent, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
+import { hasForeignNames } from '../shell/git-index.js';
 import { isInitialConfig } from './neutral-config.js';
 import { isTemporaryName } from './put-aside.js';
+import { entriesOf } from './read-entries.js';
 
 /** Everything in a git directory that git obeys or writes to, by its path: what it is, and where git looks for it. */
-type GitState = ReadonlyMap<string, GitEntry>;
+type GitEntries = ReadonlyMap<string, GitEntry>;
+
+export interface GitState {
+  entries: GitEntries;
+  /** Whether there were too many entries, so that those in bulky directories are left out. */
+  isPartial: boolean;
+}
 
 interface GitEntry {
   /** `file`, `directory`, `socket`, a link and its target, or something else. */
@@ -13,6 +21,8 @@ interface GitEntry {
   owner: Owner;
   /** The path below the directory of its repository, submodule or linked worktree. */
   place: string;
+  /** Changes with every write. Only of an index. */
+  version?: string;
 }
 
 type Owner = 'repository' | 'submodule' | 'worktree';
@@ -22,23 +32,31 @@ const maxGitEntries = 20_000;
 /** Thrown when there is too much to look at. */
 class TooManyEntries extends Error {}
 
-/** `undefined` if there are too many entries to look at. Objects are not looked at. */
-export function readGitState(git: string): GitState | undefined {
-  const state = new Map<string, GitEntry>();
+/** Objects are not looked at. If there are more entries than `most`, only those are that git may obey. */
+export function readGitState(git: string, most = maxGitEntries): GitState {
+  const top: Place = { directory: git, place: '', owner: 'repository' };
   try {
-    walk({ directory: git, place: '', owner: 'repository' }, state);
-    return state;
+    const entries = new Map<string, GitEntry>();
+    walk(top, { entries, most, skipped: data });
+    return { entries, isPartial: false };
   } catch (error) {
-    if (error instanceof TooManyEntries) return undefined;
-    throw error;
+    if (!(error instanceof TooManyEntries)) throw error;
+    const entries = new Map<string, GitEntry>();
+    walk(top, { entries, most: Number.POSITIVE_INFINITY, skipped: bulk });
+    return { entries, isPartial: true };
   }
 }
 
 /** The entries that a command must not have created. `before` is empty if there was no repository. */
-export function plantedIn(before: GitState, after: GitState): string[] {
+export function plantedIn(before: GitEntries, after: GitEntries): string[] {
   const planted: string[] = [];
   for (const [path, entry] of after) {
-    if (before.get(path)?.kind === entry.kind || planted.some((parent) => path.startsWith(`${parent}/`))) continue;
+    const old = before.get(path);
+    if (
+      (old?.kind === entry.kind && old.version === entry.version) ||
+      planted.some((parent) => path.startsWith(`${parent}/`))
+    )
+      continue;
     // Hooks that existed are covered, so what is new among them is the user's.
     const isCovered =
       entry.place.startsWith('hooks/') && before.has(path.slice(0, 'hooks'.length - entry.place.length));
@@ -73,6 +91,7 @@ function mayAppear(path: string, { kind, owner, place }: GitEntry): boolean {
   if (place.startsWith('hooks/')) return place.endsWith('.sample');
   // Another Lathe is putting something back. Git does not read such files.
   if (kind === 'file' && isTemporaryName(path)) return true;
+  if (kind === 'file' && indexes.test(place)) return hasOnlyOwnFiles(path, owner);
   // Names of submodules may have several segments.
   if (place.startsWith('modules/')) return kind === 'directory';
   if (owner === 'worktree' && place === 'commondir') return textOf(path) === '../..\n';
@@ -85,25 +104,59 @@ function isGitPlace(place: string, { kind, owner }: Pick<GitEntry, 'kind' | 'own
   return gitDirectories.some((pattern) => pattern.test(place));
 }
 
-/** Whether the work tree of a submodule, as its configuration names it, lies in that of the repository. */
+const indexes = /^(?:index|sharedindex\.\w+)$/;
+
+/** Git checks the names of a commit, but not those of its index: it would write any file that one names. */
+function hasOnlyOwnFiles(index: string, owner: Owner): boolean {
+  const config = textOf(join(dirname(index), owner === 'worktree' ? '../..' : '.', 'config')) ?? '';
+  const formats = [...config.matchAll(/^\s*objectformat\s*=\s*(.*?)\s*$/gim)].map(([, format]) => format);
+  try {
+    return !hasForeignNames(readFileSync(index), formats.length === 1 && formats[0] === 'sha256' ? 32 : 20);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the work tree of a submodule, as its configuration names it, lies in that of the repository, not in `.git`. */
 function isInWorkTree(config: string, tree: string): boolean {
   const [top = ''] = config.split('/.git/modules/');
-  return /^[^"\\#;~]+$/.test(tree) && isWithin(top, resolve(dirname(config), tree));
+  const place = resolve(dirname(config), tree);
+  return /^[^"\\#;~]+$/.test(tree) && isWithin(top, place) && !isWithin(join(top, '.git'), place);
 }
 
 /** Directories with content under its hash, to which git and its helpers write by a rename only. */
 const data = /^(?:objects\/(?!info$).*|(?:lfs|annex)\/objects)$/;
 
-function walk(at: { directory: string; place: string; owner: Owner }, state: Map<string, GitEntry>): void {
+/** Also directories of which there may be many, with files of any name that git does not run. */
+const bulk = new RegExp(
+  `${data.source}|^(?:refs|logs|rebase-merge|rebase-apply|sequencer|reftable|rr-cache|lfs|annex)$`,
+);
+
+interface Place {
+  directory: string;
+  place: string;
+  owner: Owner;
+}
+
+interface Walk {
+  entries: Map<string, GitEntry>;
+  most: number;
+  /** Directories that are not entered. */
+  skipped: RegExp;
+}
+
+function walk(at: Place, options: Walk): void {
+  const { entries, most, skipped } = options;
   for (const entry of entriesOf(at.directory)) {
-    if (state.size >= maxGitEntries) throw new TooManyEntries();
+    if (entries.size >= most) throw new TooManyEntries();
     const path = join(at.directory, entry.name);
     const place = at.place === '' ? entry.name : `${at.place}/${entry.name}`;
     const kind = kindOf(entry, path);
     const inner = kind === 'directory' ? innerOwner(path, place) : undefined;
     const found = { owner: inner ?? at.owner, place: inner === undefined ? place : '' };
-    state.set(path, { kind, ...found });
-    if (kind === 'directory' && !data.test(place)) walk({ directory: path, ...found }, state);
+    const version = kind === 'file' && indexes.test(place) ? versionOf(path) : undefined;
+    entries.set(path, { kind, ...found, ...(version !== undefined && { version }) });
+    if (kind === 'directory' && !skipped.test(found.place)) walk({ directory: path, ...found }, options);
   }
 }
 
@@ -122,12 +175,10 @@ function innerOwner(path: string, place: string): Owner | undefined {
   return names.includes('HEAD') || names.includes('config') ? 'submodule' : undefined;
 }
 
-function entriesOf(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+/** A program can set every time of a file but this one. */
+function versionOf(path: string): string {
+  const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return `${info?.ino}:${info?.size}:${info?.ctimeNs}`;
 }
 
 /** `undefined` if it cannot be read, which git never writes. */

@@ -1,17 +1,9 @@
-import {
-  accessSync,
-  constants,
-  type Dirent,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { executedNames } from '../../files/access/protected-names.js';
 import { protectionOf } from '../../files/access/protected-paths.js';
 import { isPlaceholder } from './placeholders.js';
+import { entriesOf } from './read-entries.js';
 
 /** Names in a workspace that a sandboxed command must not change. */
 export interface GuardedNames {
@@ -120,14 +112,6 @@ function gitDirectoriesBelow(directory: string, budget: { lookups: number }): st
     .filter((entry) => entry.isDirectory() && !(isGit && gitData.has(entry.name)))
     .flatMap(({ name }) => gitDirectoriesBelow(join(directory, name), budget));
   return isGit ? [directory, ...inner] : inner;
-}
-
-function entriesOf(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }
 
 export function isDirectory(path: string): boolean {

@@ -1,8 +1,8 @@
-import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 import { plantedIn, readGitState } from './git-check.js';
+import { entriesOf } from './read-entries.js';
 
 /** How many names are looked at, nearest first. */
 const maxEntries = 20_000;
@@ -17,7 +17,7 @@ async function repositoriesBelow(root: string): Promise<string[]> {
   let left = maxEntries;
   // The list grows while it is walked.
   for (const at of directories) {
-    const entries = await readdir(at, { withFileTypes: true }).catch((): Dirent[] => []);
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => entriesOf(at));
     left -= entries.length;
     if (left < 0) break;
     const names = new Set(entries.map(({ name }) => name));
@@ -36,8 +36,8 @@ async function repositoriesBelow(root: string): Promise<string[]> {
 async function foreignIn(git: string, roots: readonly string[]): Promise<string[]> {
   const info = await lstat(git).catch(() => undefined);
   if (info?.isDirectory()) {
-    const state = readGitState(git);
-    return state === undefined ? [git] : plantedIn(new Map(), state);
+    const { entries, isPartial } = readGitState(git);
+    return isPartial ? [git] : plantedIn(new Map(), entries);
   }
   if (!info?.isFile()) return [git];
   const text = await readFile(git, 'utf8').catch(() => '');

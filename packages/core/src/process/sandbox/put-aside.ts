@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, linkSync, mkdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, linkSync, mkdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../files/fs-error.js';
 import { lstatOf, putBack, type Snapshot } from './snapshots.js';
@@ -21,11 +21,13 @@ export class PutAside {
    */
   take(path: string): string {
     const link = firstLink(path);
+    allowChanges(dirname(link ?? path));
     if (link !== undefined) {
       const target = readlinkSync(link);
       rmSync(link);
       return link === path ? `it was a symlink to ${target}` : `${link} was a symlink to ${target}`;
     }
+    if (lstatOf(path)?.isDirectory()) allowChanges(path);
     const copy = this.#placeFor(path);
     move(path, copy);
     return `it is now ${copy}`;
@@ -70,6 +72,16 @@ export class PutAside {
     const place = join(this.#directory, `${Date.now().toString(36)}-${process.pid}-${this.#count++}`);
     mkdirSync(place, { recursive: true, mode: 0o700 });
     return join(place, basename(path));
+  }
+}
+
+/** A command can make a directory read-only after it planted something in it. */
+function allowChanges(directory: string): void {
+  const mode = Number(lstatOf(directory)?.mode ?? 0) & 0o7777;
+  try {
+    if ((mode & 0o700) !== 0o700) chmodSync(directory, mode | 0o700);
+  } catch {
+    return; // Of another user, so that no command planted it.
   }
 }
 

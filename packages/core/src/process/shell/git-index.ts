@@ -37,7 +37,7 @@ export function readIndex(bytes: Buffer): IndexEntry[] | undefined {
     const version = bytes.readUInt32BE(4);
     if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return undefined;
     const entries: IndexEntry[] = [];
-    let last: ReadEntry = { name: Buffer.alloc(0), isPlain: false, end: headerBytes };
+    let last: ReadEntry = { name: Buffer.alloc(0), isWhole: true, isPlain: false, end: headerBytes };
     for (let left = bytes.readUInt32BE(8); left > 0; left--) {
       const { name: before, end: at } = last;
       last = readEntry(bytes, version, at, before);
@@ -69,6 +69,78 @@ function readEntry(bytes: Buffer, version: number, at: number, before: Buffer): 
   return { ...read, isPlain };
 }
 
+/**
+ * Whether an index names a file outside the work tree or in its repository, or cannot be read. A command may have written
+ * it, so anything that git could read in another way counts too.
+ */
+export function hasForeignNames(bytes: Buffer, idBytes: 20 | 32): boolean {
+  try {
+    return !namesAreOrdinary(bytes, idBytes);
+  } catch (error) {
+    if (error instanceof RangeError) return true;
+    throw error;
+  }
+}
+
+function namesAreOrdinary(bytes: Buffer, idBytes: number): boolean {
+  const version = bytes.readUInt32BE(4);
+  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return false;
+  const starts: EntryStart[] = [];
+  let last: ReadName = { name: Buffer.alloc(0), isWhole: true, end: headerBytes };
+  for (let left = bytes.readUInt32BE(8); left > 0; left--) {
+    const { name: before, end: at } = last;
+    const flagsAt = at + fixedBytes - checksumBytes + idBytes;
+    const flags = bytes.readUInt16BE(flagsAt);
+    const nameAt = flagsAt + ((flags & extendedFlag) === 0 ? 2 : 4);
+    last = version === 4 ? compressedName(bytes, nameAt, before) : plainName(bytes, at, nameAt);
+    const { name } = last;
+    // Ids of another length would shift every field.
+    if ((flags & nameLengthMask) !== Math.min(name.length, nameLengthMask)) return false;
+    // A part of a split index has entries without a name. One with a slash at its end stands for a whole directory.
+    const own = name.at(-1) === slash ? name.subarray(0, -1) : name;
+    if (name.length > 0 && !isOrdinaryName(own)) return false;
+    starts.push({ at, isWhole: last.isWhole });
+  }
+  // Where git looks for it, whatever is around it.
+  const marker = bytes.length - idBytes - 12 - idBytes;
+  const hasMarker = marker >= last.end && bytes.toString('latin1', marker, marker + 4) === 'EOIE';
+  if (hasMarker && bytes.readUInt32BE(marker + 8) !== last.end) return false;
+  return extensionsOf(bytes, last.end, idBytes).every(
+    ({ name, content }) => name !== 'IEOT' || startsAgree(content, starts),
+  );
+}
+
+interface EntryStart extends Pick<ReadName, 'isWhole'> {
+  at: number;
+}
+
+const slash = 0x2f;
+
+/** Git may read the entries in blocks, from the places that this extension names. */
+function startsAgree(blocks: Buffer, starts: readonly EntryStart[]): boolean {
+  let index = 0;
+  for (let at = 4; at < blocks.length; at += 8) {
+    const start = starts[index];
+    if (start?.at !== blocks.readUInt32BE(at) || !start.isWhole) return false;
+    index += blocks.readUInt32BE(at + 4);
+  }
+  return index === starts.length;
+}
+
+/** Throws unless they fill the bytes up to the checksum. */
+function extensionsOf(bytes: Buffer, from: number, checksum: number): { name: string; content: Buffer }[] {
+  const found: { name: string; content: Buffer }[] = [];
+  const end = bytes.length - checksum;
+  let at = from;
+  while (at < end) {
+    const next = at + 8 + bytes.readUInt32BE(at + 4);
+    found.push({ name: bytes.toString('latin1', at, at + 4), content: bytes.subarray(at + 8, next) });
+    at = next;
+  }
+  if (at !== end) throw new RangeError('an extension is cut');
+  return found;
+}
+
 /** An index of format 2 with these entries and nothing else. */
 export function writeEntries(entries: readonly IndexEntry[]): Buffer {
   const header = Buffer.alloc(headerBytes);
@@ -88,6 +160,8 @@ export function writeEntries(entries: readonly IndexEntry[]): Buffer {
 
 interface ReadName {
   name: Buffer;
+  /** It repeats nothing of the name before. */
+  isWhole: boolean;
   /** Where the next entry starts. */
   end: number;
 }
@@ -95,7 +169,7 @@ interface ReadName {
 /** Entries end with one to eight zero bytes, at a multiple of eight. */
 function plainName(bytes: Buffer, at: number, nameAt: number): ReadName {
   const end = endOfName(bytes, nameAt);
-  return { name: bytes.subarray(nameAt, end), end: at + ((end - at + 8) & ~7) };
+  return { name: bytes.subarray(nameAt, end), isWhole: true, end: at + ((end - at + 8) & ~7) };
 }
 
 /** A name that repeats the beginning of the one before. */
@@ -109,7 +183,7 @@ function compressedName(bytes: Buffer, nameAt: number, before: Buffer): ReadName
   if (removed > before.length) throw new RangeError('a name is shorter than nothing');
   const end = endOfName(bytes, nameAt);
   const kept = before.subarray(0, before.length - removed);
-  return { name: Buffer.concat([kept, bytes.subarray(nameAt, end)]), end: end + 1 };
+  return { name: Buffer.concat([kept, bytes.subarray(nameAt, end)]), isWhole: kept.length === 0, end: end + 1 };
 }
 
 function endOfName(bytes: Buffer, at: number): number {

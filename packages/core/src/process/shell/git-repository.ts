@@ -41,6 +41,18 @@ export async function enclosingRepository(directory: string): Promise<EnclosingR
   }
 }
 
+/** The directories of hooks that the configuration of the repository around a directory names. They may be missing. */
+export async function hookDirectories(directory: string): Promise<string[]> {
+  try {
+    const { workTree, own } = (await enclosingRepository(directory)) ?? {};
+    if (workTree === undefined || own === undefined) return [];
+    const text = await readText(join(dirname(own.info), 'config'), 262_144);
+    return valuesOf(text, 'hookspath').map((path) => resolve(workTree, path));
+  } catch {
+    return [];
+  }
+}
+
 /**
  * What of the repository that git uses in this directory lies outside of it: the work tree around it, and the directory of
  * the repository whose linked work tree this is. A repository of another user does not count, nor one of the whole home
