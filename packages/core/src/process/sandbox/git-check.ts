@@ -89,9 +89,11 @@ function mayAppear(path: string, { kind, owner, place }: GitEntry): boolean {
   if (place === 'config')
     return isInitialConfig(textOf(path) ?? '[', (tree) => owner === 'submodule' && isInWorkTree(path, tree));
   if (place.startsWith('hooks/')) return place.endsWith('.sample');
-  // Another Lathe is putting something back. Git does not read such files.
-  if (kind === 'file' && isTemporaryName(path)) return true;
-  if (kind === 'file' && indexes.test(place)) return hasOnlyOwnFiles(path, owner);
+  if (kind === 'file') {
+    // Another Lathe is putting something back. Git does not read such files.
+    if (isTemporaryName(path)) return true;
+    if (indexes.test(place)) return hasOnlyOwnFiles(path, owner);
+  }
   // Names of submodules may have several segments.
   if (place.startsWith('modules/')) return kind === 'directory';
   if (owner === 'worktree' && place === 'commondir') return textOf(path) === '../..\n';
