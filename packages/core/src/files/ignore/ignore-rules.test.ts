@@ -260,7 +260,7 @@ const names = [
 
 test.skipIf(!hasProgram('git'))(
   'every verdict is the one of git, on odd rules and odd names',
-  { timeout: 120_000 },
+  { timeout: 1_800_000 },
   () => {
     const random = randomBelow(usualSeed);
     const pick = (from: readonly string[]) => from[random(from.length)] ?? '';

@@ -125,7 +125,7 @@ async function found(root: string): Promise<string[]> {
 
 test.skipIf(!hasProgram('git') || !hasProgram('find'))(
   `on ${trees} random trees our rules see what git and find see, and a search what ripgrep sees`,
-  { timeout: 300_000 },
+  { timeout: 1_800_000 },
   async () => {
     const { rgPath } = await import('@vscode/ripgrep');
     for (let tree = 0; tree < trees; tree++) {
