@@ -29,9 +29,13 @@ const evilConfig = String.raw`[core]\nfsmonitor = touch /tmp/x\n`;
 const server = 'sleep 60';
 
 /** A workspace in auto-edit mode, and what was asked. */
-async function open(flags: LatheOptions['flags'] = {}, added: Record<string, string> = {}) {
+async function open(
+  flags: LatheOptions['flags'] = {},
+  added: Record<string, string> = {},
+  homeFiles: Record<string, string> = {},
+) {
   const root = tempDirectory({ ...files, ...added });
-  const home = outsideDirectory({ 'notes.txt': 'PRIVATE' });
+  const home = outsideDirectory({ 'notes.txt': 'PRIVATE', ...homeFiles });
   const latheHome = tempDirectory();
   const asked: string[] = [];
   const lathe = await createLathe({
@@ -274,6 +278,27 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(readdirSync(join(root, 'tools/hooks'))).toEqual(['pre-commit']);
     expect(readFileSync(join(root, 'tools/hooks/pre-commit'), 'utf8')).toBe('mine');
     expect((await write('tools/other')).asked).toEqual([]);
+  });
+
+  test.each([
+    ['.gitconfig', { '.gitconfig': '[core]\n\thooksPath = tools/hooks # of the team\n' }],
+    ['.config/git/config', { '.config/git/config': '[core] hooksPath = "tools/hooks"\n' }],
+    ['an included file', { '.gitconfig': '[include]\npath = more\n', more: '[core]\nhooksPath = ./tools/\\\nhooks\n' }],
+  ])('the hooks that %s in the home directory names are protected', async (_, homeFiles) => {
+    const { run, write, root } = await open({}, { 'tools/hooks/pre-commit': 'mine' }, homeFiles);
+    await run(`node -e "fs.writeFileSync('tools/hooks/pre-commit', 'evil')"`);
+    await run(`node -e "fs.writeFileSync('tools/hooks/post-commit', 'evil')"`);
+    expect((await write('tools/hooks/post-commit')).asked).toHaveLength(1);
+    expect(readdirSync(join(root, 'tools/hooks'))).toEqual(['pre-commit']);
+    expect(readFileSync(join(root, 'tools/hooks/pre-commit'), 'utf8')).toBe('mine');
+  });
+
+  test('hooks that the configuration of git names are protected in every directory of the workspace', async () => {
+    const other = tempDirectory({ 'hooks/pre-commit': 'mine' });
+    const flags = { 'context.includeDirectories': [other] };
+    const { run } = await open(flags, {}, { '.gitconfig': '[core]\nhooksPath = hooks\n' });
+    await run(`node -e "fs.writeFileSync('${other}/hooks/' + 'pre-commit', 'evil')"`);
+    expect(readFileSync(join(other, 'hooks/pre-commit'), 'utf8')).toBe('mine');
   });
 
   test('missing hooks that the configuration of git names are put aside', async () => {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
 import { EditorFiles } from '../files/editor-files.js';
@@ -16,6 +16,7 @@ import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
+import type { ConfigPlaces } from '../process/shell/git-config.js';
 import { hookDirectories, ownWorktrees } from '../process/shell/git-repository.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
@@ -125,17 +126,15 @@ async function openParts(options: LatheOptions) {
   const { userHome, home, loaded, plugins, problems } = await loadEverything(options);
   const retention = new Retention(home, loaded.settings.retention);
   const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
-  const top = await realpath(options.cwd).catch(() => options.cwd);
-  const isBelow = (path: string) => path !== top && isWithin(top, path);
-  const executed = [
-    ...commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd)),
-    ...(await hookDirectories(top)).filter(isBelow),
-  ];
   const session = new SessionDirectory(home);
   const places = new PrivatePlaces({ home: userHome, env: options.env });
-  const { worktree } = options;
+  const { worktree, env } = options;
   // Directories beside the project are shared, and a worktree is there to change nothing that is shared.
   const extra = worktree ? [worktree.copyTop] : loaded.settings.context.includeDirectories;
+  const executed = [
+    ...commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd)),
+    ...(await hooksOfGit([options.cwd, ...extra], { home: userHome, env })),
+  ];
   if (worktree) ownWorktrees.add(await realpath(worktree.copyTop));
   const workspace = await Workspace.open(options.cwd, extra, {
     worktree: worktree?.copyTop,
@@ -161,6 +160,18 @@ async function openParts(options: LatheOptions) {
     worktree,
     project: worktree?.directory ?? workspace.root,
   };
+}
+
+/** The directories inside these that git's configuration names for hooks. */
+async function hooksOfGit([cwd = '', ...extra]: readonly string[], places: ConfigPlaces): Promise<string[]> {
+  const found = await Promise.all(
+    [cwd, ...extra.map((path) => resolve(cwd, path))].map(async (path) => {
+      const top = await realpath(path).catch(() => path);
+      const directories = await hookDirectories(top, places).catch(() => []);
+      return directories.filter((hooks) => hooks !== top && isWithin(top, hooks));
+    }),
+  );
+  return found.flat();
 }
 
 /** The commands of all hooks in the settings. */

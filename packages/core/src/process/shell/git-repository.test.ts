@@ -15,7 +15,7 @@ import { gitFiles } from '../../../../../testing/git-files.js';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { childEnvironment, unattendedVariables } from '../run/environment.js';
 import { analyzeCommand } from './analyze-command.js';
-import { repositoryDoubt } from './git-repository.js';
+import { hookDirectories, repositoryDoubt } from './git-repository.js';
 
 const plain =
   '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote "origin"]\n\turl = a\n[branch "main"]\n\tremote = origin\n';
@@ -199,6 +199,41 @@ test('a hook that read-only commands run raises a doubt, in any hooks directory'
   const moved = { ...gitFiles('[core]\n\thooksPath = .husky\n'), '.husky/post-index-change': '' };
   expect(await repositoryDoubt(tempDirectory(moved))).toContain('hook');
   expect(await repositoryDoubt(tempDirectory({ ...gitFiles(), '.git/hooks/pre-commit': '' }))).toBeUndefined();
+});
+
+test('a hook that read-only commands run raises a doubt where the user configured its directory', async () => {
+  const root = tempDirectory({ ...gitFiles(), '.githooks/post-index-change': '' });
+  const home = tempDirectory({ '.gitconfig': '[core]\n\thooksPath = .githooks\n' });
+  expect([await repositoryDoubt(root, home), await repositoryDoubt(root, tempDirectory())]).toEqual([
+    expect.stringContaining('hook'),
+    undefined,
+  ]);
+});
+
+test('the directories of hooks are those of every configuration that git may read', async () => {
+  const home = tempDirectory({
+    '.gitconfig': '[core]\n\thooksPath = ~/shared # mine\n# hooksPath = no\n[includeIf "gitdir:~/"]\n\tpath = more\n',
+    more: '[core]hooksPath="with # sign"\n[include]\npath = ./more\n',
+    'xdg/git/config': '[CORE]\nHOOKSPATH = split\\\n-line\n',
+    global: '[core]\nhooksPath = /global\n',
+  });
+  const config = '[core]\n\thooksPath = linked/hooks\n[extensions]\n\tobjectFormat = sha256\n';
+  const root = tempDirectory({
+    ...gitFiles(config),
+    '.git/objects/info/alternates': '/elsewhere\n',
+    'real/hooks/pre-commit': '',
+    'sub/a': '',
+  });
+  symlinkSync('real', join(root, 'linked'));
+  const system = { GIT_CONFIG_SYSTEM: '/dev/null' };
+  const own = [join(root, 'linked/hooks'), join(root, 'real/hooks')];
+  const inHome = [join(home, 'shared'), join(root, 'with # sign')];
+  const env = { ...system, XDG_CONFIG_HOME: join(home, 'xdg') };
+  const found = await hookDirectories(join(root, 'sub'), { home, env });
+  expect(found.toSorted()).toEqual([...own, ...inHome, join(root, 'split-line')].toSorted());
+  const replaced = { ...system, GIT_CONFIG_GLOBAL: join(home, 'global') };
+  expect((await hookDirectories(root, { home, env: replaced })).toSorted()).toEqual([...own, '/global'].toSorted());
+  expect(await hookDirectories(join(home, 'xdg'), { home, env: replaced })).toEqual(['/global']);
 });
 
 test('a configuration that is too large to read raises a doubt', async () => {

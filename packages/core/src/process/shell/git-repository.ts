@@ -2,18 +2,19 @@ import { existsSync, type Stats } from 'node:fs';
 import { access, constants, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
+import { type ConfigPlaces, hooksPaths, sharedConfigs } from './git-config.js';
 
 /**
  * Why even a read-only git command could run a program in this directory, or show files from elsewhere; `undefined` if it
  * could not. A workspace may bring its own repository, whose configuration can make git run programs. Any irregularity is
  * a reason, because git may ignore such a repository and find another one.
  */
-export async function repositoryDoubt(directory: string): Promise<string | undefined> {
+export async function repositoryDoubt(directory: string, home?: string): Promise<string | undefined> {
   try {
     // git resolves symlinks and then searches upwards.
     for (let at = await realpath(directory).catch(() => directory); ; at = dirname(at)) {
       const entry = await lookUp(join(at, '.git'));
-      if (entry) return await doubtIn(at, entry);
+      if (entry) return await doubtIn(at, entry, home);
       if (await looksLikeGitDirectory(at)) return `${at} itself looks like a repository`;
       if (at === dirname(at)) return undefined;
     }
@@ -41,16 +42,25 @@ export async function enclosingRepository(directory: string): Promise<EnclosingR
   }
 }
 
-/** The directories of hooks that the configuration of the repository around a directory names. They may be missing. */
-export async function hookDirectories(directory: string): Promise<string[]> {
-  try {
-    const { workTree, own } = (await enclosingRepository(directory)) ?? {};
-    if (workTree === undefined || own === undefined) return [];
-    const text = await readText(join(dirname(own.info), 'config'), 262_144);
-    return valuesOf(text, 'hookspath').map((path) => resolve(workTree, path));
-  } catch {
-    return [];
-  }
+/**
+ * The directories of hooks that git's configuration names for a directory: that of the repository around it, of the user and
+ * of the system. They may be missing.
+ */
+export async function hookDirectories(directory: string, { home, env }: ConfigPlaces): Promise<string[]> {
+  const { workTree } = (await enclosingRepository(directory)) ?? { workTree: directory };
+  const files = [...(await repositoryConfigs(workTree).catch(() => [])), ...sharedConfigs({ home, env })];
+  const named = (await hooksPaths(files, home)).map((path) => resolve(workTree, path));
+  const real = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
+  return [...new Set([...named, ...real])];
+}
+
+/** Also of a repository that git may not use as it is, but may use later. */
+async function repositoryConfigs(workTree: string): Promise<string[]> {
+  const entry = await lookUp(join(workTree, '.git'));
+  const git = entry && (await gitDirectoryOf(workTree, entry));
+  if (git === undefined) return [];
+  const common = resolve(git, (await readText(join(git, 'commondir'), 4096)).trim());
+  return [join(common, 'config'), join(git, 'config.worktree')];
 }
 
 /**
@@ -92,7 +102,7 @@ async function looksLikeGitDirectory(directory: string): Promise<boolean> {
   return parts.some(Boolean);
 }
 
-async function doubtIn(workTree: string, entry: Stats): Promise<string | undefined> {
+async function doubtIn(workTree: string, entry: Stats, home: string | undefined): Promise<string | undefined> {
   const gitDirectory = await gitDirectoryOf(workTree, entry);
   const common = gitDirectory && (await commonDirectoryOf(gitDirectory, workTree));
   if (!gitDirectory || !common) return 'the repository is irregular, or is elsewhere';
@@ -100,7 +110,8 @@ async function doubtIn(workTree: string, entry: Stats): Promise<string | undefin
     return 'the repository uses objects from elsewhere';
   for (const directory of new Set([gitDirectory, common]))
     if (await containsLink(directory)) return 'the repository contains symlinks';
-  const doubt = await configurationDoubt(gitDirectory, common, workTree);
+  const shared = home === undefined ? [] : await hookDirectories(workTree, { home, env: {} });
+  const doubt = (await configurationDoubt(gitDirectory, common, workTree)) ?? (await hookDoubt(shared));
   if (doubt !== undefined) return doubt;
   return (await hasSubmodules(gitDirectory)) ? 'the repository has submodules with their own configuration' : undefined;
 }
@@ -179,11 +190,12 @@ async function configurationDoubt(gitDirectory: string, common: string, workTree
   const paths = valuesOf(text, 'hookspath');
   if (!paths.every((path) => /^[\w./-]*$/.test(path))) return 'the directory of its hooks has an unusual name';
   const hookPaths = paths.map((path) => (isAbsolute(path) ? path : `${workTree}/${path}`));
-  for (const hooks of [join(common, 'hooks'), ...hookPaths]) {
-    if (await canAccess(`${hooks}/post-index-change`))
-      return 'the repository has a hook that runs when git checks files';
-  }
-  return undefined;
+  return hookDoubt([join(common, 'hooks'), ...hookPaths]);
+}
+
+async function hookDoubt(directories: readonly string[]): Promise<string | undefined> {
+  const found = await Promise.all(directories.map((hooks) => canAccess(`${hooks}/post-index-change`)));
+  return found.includes(true) ? 'the repository has a hook that runs when git checks files' : undefined;
 }
 
 /** The values of a key, without quotes; other syntax that git removes is kept. */
