@@ -209,5 +209,7 @@ test.skipIf(!isLong || !hasProgram('bwrap'))(
     const facts = { ended, notStarted, unexplained: unexplained.length, compared, overwritten };
     report('sandboxed commands beside a person and another Lathe', runs.length, facts);
     expect(unexplained.slice(Math.floor(runs.length / 1_000))).toEqual([]);
+    // Commands that write to a name all the time are sometimes faster than the copy of what the person wrote.
+    expect(overwritten).toBeLessThanOrEqual(Math.ceil(compared / 1_000));
   },
 );
