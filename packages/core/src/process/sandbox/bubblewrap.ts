@@ -238,8 +238,8 @@ function protectNames(
   options: BubblewrapOptions,
 ): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
   const names = options.roots.map((root) => {
-    const { forbidden, ...found } = guardedNames(root, options);
-    return { root, fixed: found.fixed.filter(isOwn), reserved: found.reserved.filter(isOwn), forbidden };
+    const { forbidden, links, ...found } = guardedNames(root, options);
+    return { root, fixed: found.fixed.filter(isOwn), reserved: found.reserved.filter(isOwn), links, forbidden };
   });
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
@@ -256,7 +256,7 @@ function protectNames(
         .map(readOnly),
       ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
-    fixed,
+    fixed: [...fixed, ...names.flatMap(({ links }) => links)],
     reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
   };

@@ -1,14 +1,17 @@
-import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { executedNames } from '../../files/access/protected-names.js';
 import { protectionOf } from '../../files/access/protected-paths.js';
 import { isPlaceholder } from './placeholders.js';
+import { firstLink } from './put-aside.js';
 import { entriesOf } from './read-entries.js';
 
 /** Names in a workspace that a sandboxed command must not change. */
 export interface GuardedNames {
   /** Names that exist; they become read-only. */
   fixed: string[];
+  /** Symlinks on the way to protected files. What they lead to stays writable. */
+  links: string[];
   /** Missing names, covered by an empty directory. */
   reserved: string[];
   /** Missing names that must not appear; put aside afterwards if they do. */
@@ -29,7 +32,9 @@ export function guardedNames(root: string, { isGitFixed, protectedFiles }: Guard
   const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isGitFixed;
   const found = protectedBelow(root).filter((path) => !isMissing(path));
   const git = found.filter(isGit).map((path) => gitNames(path));
-  const files = protectedFiles.filter((path) => path.startsWith(`${root}/`));
+  const ways = protectedFiles.map((path) => followLinks(path));
+  const isBelow = (path: string) => path.startsWith(`${root}/`);
+  const files = ways.map(({ path }) => path).filter(isBelow);
   const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
   return {
     fixed: [
@@ -40,8 +45,28 @@ export function guardedNames(root: string, { isGitFixed, protectedFiles }: Guard
     reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) =>
       canAccess(dirname(path), constants.W_OK),
     ),
+    links: ways.flatMap(({ links }) => links).filter(isBelow),
     forbidden: files.filter(isMissing),
   };
+}
+
+const maxLinks = 40;
+
+/** The same name in its real directory, and the symlinks on the way to it. The name itself may be one. */
+function followLinks(path: string, links: readonly string[] = []): { path: string; links: readonly string[] } {
+  const link = firstLink(dirname(path));
+  const target = link === undefined ? undefined : targetOf(link);
+  if (link === undefined || target === undefined || links.length === maxLinks) return { path, links };
+  return followLinks(resolve(dirname(link), target, relative(link, path)), [...links, link]);
+}
+
+/** `undefined` if somebody has just removed it. */
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
 }
 
 function isMissing(path: string): boolean {
@@ -49,7 +74,7 @@ function isMissing(path: string): boolean {
 }
 
 /** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
-const ways = new Set(
+const parentNames = new Set(
   executedNames
     .filter((name) => !name.startsWith('/'))
     .flatMap((name) => name.split('/').map((_, count, segments) => segments.slice(0, count).join('/'))),
@@ -61,7 +86,7 @@ function protectedBelow(root: string, way = ''): string[] {
     const path = join(root, way, name);
     if (protectionOf(path) !== undefined) return existsSync(path) ? [path] : [];
     const here = way === '' ? name : `${way}/${name}`;
-    return ways.has(here.toLowerCase()) && isDirectory(path) ? protectedBelow(root, here) : [];
+    return parentNames.has(here.toLowerCase()) && isDirectory(path) ? protectedBelow(root, here) : [];
   });
 }
 
