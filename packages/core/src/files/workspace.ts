@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ToolError } from '../contract/errors.js';
-import { foldPath, gitDirectoryOf, protectionOf, secrecyOf, sensitivityOf } from './access/protected-paths.js';
+import { foldName, gitDirectoryOf, protectionOf, secrecyOf, sensitivityOf } from './access/protected-paths.js';
 import type { EditorFiles } from './editor-files.js';
 import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
@@ -197,8 +197,6 @@ export class Workspace {
     return root === undefined ? path : relative(root, path) || '.';
   }
 }
-
-const foldName = (name: string): string => foldPath(name).at(-1) ?? name;
 
 /** Whether a path is a directory or lies below it. */
 export function isWithin(root: string, path: string): boolean {

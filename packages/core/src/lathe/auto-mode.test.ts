@@ -301,6 +301,18 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(readFileSync(join(other, 'hooks/pre-commit'), 'utf8')).toBe('mine');
   });
 
+  test('instructions with a name from the settings are protected', async () => {
+    const names = { 'context.fileName': ['RULES.md', 'NEW.md'] };
+    const { run, root } = await open(names, { 'Rules.md': 'mine', 'docs/RULES.md': 'mine' });
+    await run(`node -e "fs.writeFileSync('Rules.md', 'evil'); fs.writeFileSync('AGENTS.md', 'evil')"`);
+    await run(`node -e "fs.writeFileSync('NEW.md', 'evil')"`);
+    expect(['Rules.md', 'AGENTS.md'].map((name) => readFileSync(join(root, name), 'utf8'))).toEqual([
+      'mine',
+      'be kind\n',
+    ]);
+    expect(existsSync(join(root, 'NEW.md'))).toBe(false);
+  });
+
   test('missing hooks that the configuration of git names are put aside', async () => {
     const { run, root } = await openRepository({}, 'tools/hooks');
     await run(`node -e "fs.mkdirSync('tools/hooks', { recursive: true })"`);

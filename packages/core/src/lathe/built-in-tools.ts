@@ -227,6 +227,7 @@ async function shellTool(options: BuiltInOptions, { rules }: Visibility) {
     mode,
     roots,
     protectedFiles: executed,
+    obeyed: settings.context.fileName,
     readable: worktree?.objects === undefined ? [] : [worktree.objects],
     latheHome: home,
     userHome,

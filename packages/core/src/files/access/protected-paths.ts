@@ -72,6 +72,11 @@ export function foldPath(path: string): string[] {
     .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
 }
 
+/** The last segment of a path, folded in the same way. */
+export function foldName(path: string): string {
+  return foldPath(path).at(-1) ?? path;
+}
+
 /** By their first segment, because every listed file is tested. */
 type Patterns = Map<string, Pattern[]>;
 

@@ -48,6 +48,8 @@ export interface BubblewrapOptions {
   sockets: readonly string[];
   /** Files of the workspace that must not change, besides those with protected names. */
   protectedFiles: readonly string[];
+  /** Names of files at the top that the agent obeys. */
+  obeyed: readonly string[];
   /** The command outlives Lathe, so nothing would clean up after it. */
   isKept: boolean;
   /** All of `.git` is read-only. */

@@ -66,7 +66,7 @@ export class ContainedCommand {
 function namesIn({ roots }: Workspace): string[] {
   const all = roots.flatMap((root) => [
     ...entriesOf(root).map(({ name }) => join(root, name)),
-    ...guardedNames(root, { protectedFiles: [], isGitFixed: true }).fixed,
+    ...guardedNames(root, { protectedFiles: [], obeyed: [], isGitFixed: true }).fixed,
   ]);
   return [...new Set(all)];
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { executedNames } from '../../files/access/protected-names.js';
-import { protectionOf } from '../../files/access/protected-paths.js';
+import { foldName, protectionOf } from '../../files/access/protected-paths.js';
 import { isPlaceholder } from './placeholders.js';
 import { firstLink } from './put-aside.js';
 import { entriesOf } from './read-entries.js';
@@ -21,6 +21,8 @@ export interface GuardedNames {
 interface GuardOptions {
   /** Files that must not change or appear, besides those with protected names. */
   protectedFiles: readonly string[];
+  /** Names of files at the top that the agent obeys, besides protected names. */
+  obeyed: readonly string[];
   /** All of `.git` is read-only. */
   isGitFixed: boolean;
 }
@@ -28,9 +30,9 @@ interface GuardOptions {
 /** Protected even before they exist, because Lathe loads them. Each name costs time and shows up in listings. */
 const reservedNames = ['.lathe', '.qwen'];
 
-export function guardedNames(root: string, { isGitFixed, protectedFiles }: GuardOptions): GuardedNames {
+export function guardedNames(root: string, { isGitFixed, protectedFiles, obeyed }: GuardOptions): GuardedNames {
   const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isGitFixed;
-  const found = protectedBelow(root).filter((path) => !isMissing(path));
+  const found = [...protectedBelow(root), ...obeyedIn(root, obeyed)].filter((path) => !isMissing(path));
   const git = found.filter(isGit).map((path) => gitNames(path));
   const ways = protectedFiles.map((path) => followLinks(path));
   const isBelow = (path: string) => path.startsWith(`${root}/`);
@@ -48,6 +50,13 @@ export function guardedNames(root: string, { isGitFixed, protectedFiles }: Guard
     links: ways.flatMap(({ links }) => links).filter(isBelow),
     forbidden: files.filter(isMissing),
   };
+}
+
+function obeyedIn(root: string, obeyed: readonly string[]): string[] {
+  const names = new Set(obeyed.filter((name) => protectionOf(join(root, name)) === undefined).map(foldName));
+  if (names.size === 0) return [];
+  const found = entriesOf(root).filter(({ name }) => names.has(foldName(name)));
+  return found.map(({ name }) => join(root, name)).filter((path) => existsSync(path));
 }
 
 const maxLinks = 40;

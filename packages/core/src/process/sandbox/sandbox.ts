@@ -1,4 +1,5 @@
 import { openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
 import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
@@ -32,6 +33,8 @@ export interface SandboxOptions {
   roots: readonly string[];
   /** Files of the workspace that no command may change, besides those with protected names. */
   protectedFiles?: readonly string[];
+  /** Names of files at the top of the workspace that the agent obeys. */
+  obeyed?: readonly string[];
   /** Real paths outside the workspace that every command may read. */
   readable?: readonly string[];
   latheHome: LatheHome;
@@ -175,9 +178,10 @@ export class Sandbox {
   }
 
   #seatbelt({ program }: Probe, rights: SandboxRights, reads: readonly string[]): (argv: readonly string[]) => Launch {
-    const { roots, latheHome, readable = [] } = this.#options;
+    const { roots, latheHome, readable = [], protectedFiles = [], obeyed = [] } = this.#options;
     const view = { home: this.#home.real, places: this.#places, reads: [...reads, ...readable] };
-    const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
+    const fixed = [...protectedFiles, ...roots.flatMap((root) => obeyed.map((name) => join(root, name)))];
+    const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], fixed, rights });
     return (argv) => ({ argv: [program, ...args, ...argv] });
   }
 
@@ -235,6 +239,7 @@ export class Sandbox {
       ...details,
       roots: this.#options.roots,
       protectedFiles: this.#options.protectedFiles ?? [],
+      obeyed: this.#options.obeyed ?? [],
       readable: this.#options.readable ?? [],
       home: this.#home,
       places: this.#places,

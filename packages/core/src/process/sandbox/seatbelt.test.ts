@@ -8,6 +8,7 @@ const options = {
   places: [{ path: '/Users/a/.cargo/bin', access: 'read' as const }],
   reads: ['/Users/a/notes.txt', '/Users'],
   hidden: ['/Users/a/.lathe'],
+  fixed: ['/Users/a/project/check.sh'],
   rights: { workspace: true, network: false, home: false, files: false, secrets: false },
 };
 
@@ -18,6 +19,7 @@ test('paths are passed as parameters, so no name can change the profile', () => 
   expect(rest.slice(0, 4)).toEqual(['-D', `ROOT_0=${options.roots[0]}`, '-D', 'HIDDEN_0=/Users/a/.lathe']);
   expect(rest.at(-1)).toBe('--');
   expect(rest).toContain('HIDDEN_1=/Users/a/.ssh');
+  expect(rest).toContain('FIXED_0=/Users/a/project/check.sh');
 });
 
 test('a command cannot write outside the workspace or to protected names, and has no network', () => {
@@ -31,6 +33,9 @@ test('a command cannot write outside the workspace or to protected names, and ha
     at('(allow file-write* (subpath (param "ROOT_0")))'),
   );
   expect(at('(deny file-read* file-write* (subpath (param "HIDDEN_0")))')).toBeGreaterThan(at('ROOT_0'));
+  expect(at('(deny file-write* (subpath (param "FIXED_0")))')).toBeGreaterThan(
+    at('(allow file-write* (subpath (param "ROOT_0")))'),
+  );
   expect(lines).toContain('(deny network*)');
 });
 

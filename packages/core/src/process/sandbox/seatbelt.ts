@@ -13,6 +13,8 @@ export interface SeatbeltOptions {
   /** Real paths outside the workspace that were approved for this command. */
   reads: readonly string[];
   hidden: readonly string[];
+  /** Files of the workspace that must not change, besides those with protected names. */
+  fixed: readonly string[];
   rights: SandboxRights;
 }
 
@@ -22,12 +24,17 @@ export function seatbeltArguments(options: SeatbeltOptions): string[] {
   const hidden = [...hiddenPaths(options)].map((path, index) => [`HIDDEN_${index}`, path] as const);
   const home = [['HOME', options.home]] as const;
   const shown = shownPaths(options).map((path, index) => [`SHOWN_${index}`, path] as const);
-  const definitions = [...roots, ...hidden, ...home, ...shown].flatMap(([name, path]) => ['-D', `${name}=${path}`]);
+  const fixed = options.fixed.map((path, index) => [`FIXED_${index}`, path] as const);
+  const definitions = [...roots, ...hidden, ...home, ...shown, ...fixed].flatMap(([name, path]) => [
+    '-D',
+    `${name}=${path}`,
+  ]);
   const profile = seatbeltProfile(
     roots.map(([name]) => name),
     hidden.map(([name]) => name),
     {
       rights: options.rights,
+      fixed: fixed.map(([name]) => name),
       reads: homeRules(
         options,
         [...shown, ...roots].map(([name]) => name),
@@ -41,7 +48,7 @@ export function seatbeltArguments(options: SeatbeltOptions): string[] {
 function seatbeltProfile(
   roots: readonly string[],
   hidden: readonly string[],
-  { rights, reads }: { rights: SandboxRights; reads: readonly string[] },
+  { rights, fixed, reads }: Pick<SeatbeltOptions, 'rights' | 'fixed' | 'reads'>,
 ): string {
   const writes = [
     '(allow file-write* (subpath "/private/tmp") (subpath "/private/var/folders") (literal "/dev/null") (literal "/dev/tty") (subpath "/dev/fd"))',
@@ -51,6 +58,7 @@ function seatbeltProfile(
         (pattern) => `(deny file-write* (require-all (subpath (param "${name}")) (regex #"${pattern}")))`,
       ),
     ),
+    ...fixed.map((name) => `(deny file-write* (subpath (param "${name}")))`),
   ];
   return [
     '(version 1)',
