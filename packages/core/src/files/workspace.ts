@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
   worktree?: string | undefined;
   /** Files that the user's hooks run, and directories of git's hooks: writing them always asks. */
   executed?: readonly string[];
+  /** What protected names lead to as symlinks: writing it always asks. */
+  linked?: readonly string[];
   /** Why a real path outside the workspace is private, so that reading it asks; `undefined` if it is not. */
   privacyOf?: (real: string) => string | undefined;
   /** The directory that commands see as `/tmp`. What they wrote there is found under either name. */
@@ -82,6 +84,7 @@ export class Workspace {
       readable = [],
       guarded = [],
       executed = [],
+      linked = [],
       obeyed = [],
       privacyOf = () => undefined,
       worktree,
@@ -93,6 +96,7 @@ export class Workspace {
     const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
     return new Workspace([first, ...others], {
       privacyOf,
+      linked,
       editor,
       worktree,
       tmp: tmp && (await realPathOf(tmp)),
@@ -129,9 +133,15 @@ export class Workspace {
       throw new ToolError('invalid_tool_params', `The path ${JSON.stringify(path)} is refused: ${odd}.`);
     const spelled = resolve(this.root, canonicalSpelling(path));
     const real = await realPathOf(spelled, this.contains(spelled) ? existingPathNow : existingPath);
-    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real) ?? this.#execution(real);
-    const secret = this.secrecyOf(real);
-    const sensitive = secret === undefined ? sensitivityOf(real) : undefined;
+    // A symlink with a telling name leads to a file that programs find by this name.
+    const names = real === spelled ? [real] : [real, spelled];
+    const guarded =
+      firstOf(names, protectionOf) ??
+      gitDirectoryOf(real) ??
+      this.#ownState(real) ??
+      firstOf(names, (name) => this.#execution(name));
+    const secret = this.secrecyOf(real) ?? secrecyOf(spelled);
+    const sensitive = secret === undefined ? firstOf(names, sensitivityOf) : undefined;
     return {
       path: real,
       inside: this.contains(real),
@@ -173,7 +183,9 @@ export class Workspace {
   }
 
   #execution(real: string): string | undefined {
-    if (this.#options.executed.some((path) => isWithin(path, real))) return `${real} is run by a hook`;
+    const { executed, linked } = this.#options;
+    if (executed.some((path) => isWithin(path, real))) return `${real} is run by a hook`;
+    if (linked.some((path) => isWithin(path, real))) return `a symlink with a protected name leads to ${real}`;
     const name = basename(real);
     return this.#options.obeyed.includes(foldName(name)) ? `${name} holds instructions for agents` : undefined;
   }
@@ -196,6 +208,10 @@ export class Workspace {
     const root = this.roots.find((candidate) => isWithin(candidate, path));
     return root === undefined ? path : relative(root, path) || '.';
   }
+}
+
+function firstOf(names: readonly string[], judge: (name: string) => string | undefined): string | undefined {
+  return names.map(judge).find((reason) => reason !== undefined);
 }
 
 /** Whether a path is a directory or lies below it. */

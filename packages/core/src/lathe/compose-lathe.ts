@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
+import { linkedNames } from '../files/access/linked-names.js';
 import { EditorFiles } from '../files/editor-files.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
@@ -131,11 +132,14 @@ async function openParts(options: LatheOptions) {
   const { worktree, env } = options;
   // Directories beside the project are shared, and a worktree is there to change nothing that is shared.
   const extra = worktree ? [worktree.copyTop] : loaded.settings.context.includeDirectories;
+  const roots = await realRoots(options.cwd, extra);
   const executed = [
     ...commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd)),
-    ...(await hooksOfGit([options.cwd, ...extra], { home: userHome, env })),
+    ...(await hooksOfGit(roots, { home: userHome, env })),
   ];
   if (worktree) ownWorktrees.add(await realpath(worktree.copyTop));
+  const { fileName: obeyed } = loaded.settings.context;
+  const linked = await linkedNames(roots, obeyed);
   const workspace = await Workspace.open(options.cwd, extra, {
     worktree: worktree?.copyTop,
     readable: [spill.directory, session.tmp],
@@ -143,7 +147,8 @@ async function openParts(options: LatheOptions) {
     executed,
     privacyOf: (real) => (worktree && isWithin(worktree.copyTop, real) ? undefined : places.reasonFor(real)),
     tmp: session.tmp,
-    obeyed: loaded.settings.context.fileName,
+    linked,
+    obeyed,
     editor: options.buffers && new EditorFiles(options.buffers),
   });
   return {
@@ -155,20 +160,24 @@ async function openParts(options: LatheOptions) {
     problems,
     spill,
     retention,
-    executed,
+    executed: [...executed, ...linked],
     session,
     worktree,
     project: worktree?.directory ?? workspace.root,
   };
 }
 
+function realRoots(cwd: string, extra: readonly string[]): Promise<string[]> {
+  const all = [cwd, ...extra.map((path) => resolve(cwd, path))];
+  return Promise.all(all.map((path) => realpath(path).catch(() => path)));
+}
+
 /** The directories inside these that git's configuration names for hooks. */
-async function hooksOfGit([cwd = '', ...extra]: readonly string[], places: ConfigPlaces): Promise<string[]> {
+async function hooksOfGit(roots: readonly string[], places: ConfigPlaces): Promise<string[]> {
   const found = await Promise.all(
-    [cwd, ...extra.map((path) => resolve(cwd, path))].map(async (path) => {
-      const top = await realpath(path).catch(() => path);
-      const directories = await hookDirectories(top, places).catch(() => []);
-      return directories.filter((hooks) => hooks !== top && isWithin(top, hooks));
+    roots.map(async (root) => {
+      const directories = await hookDirectories(root, places).catch(() => []);
+      return directories.filter((hooks) => hooks !== root && isWithin(root, hooks));
     }),
   );
   return found.flat();

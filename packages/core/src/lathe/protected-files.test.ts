@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { isLong } from '../../../../testing/long-run.js';
@@ -127,6 +127,55 @@ test.each([
   });
   const outcomes = await lathe.run([edit(name), edit('README.md')], never);
   expect(outcomes.map(({ error }) => error?.type)).toEqual(['execution_denied', undefined]);
+});
+
+test.each([
+  ['CLAUDE.md', 'docs/guide.md', 'CLAUDE.md', 'docs/guide.md'],
+  ['RULES.md', 'docs/guide.md', 'RULES.md', 'docs/guide.md'],
+  ['.vscode', 'editor', '.vscode/tasks.json', 'editor/tasks.json'],
+  ['.claude/skills', '../skills', '.claude/skills/x/SKILL.md', 'skills/x/SKILL.md'],
+])('where %s is a symlink to %s, it is protected under both names', async (link, target, name, realName) => {
+  const base = tempDirectory({
+    'home/.lathe/settings.json': JSON.stringify({ context: { fileName: ['AGENTS.md', 'RULES.md'] } }),
+    [`app/${realName}`]: 'old\n',
+    'app/README.md': 'old\n',
+  });
+  const [cwd, home] = [join(base, 'app'), join(base, 'home')];
+  mkdirSync(dirname(join(cwd, link)), { recursive: true });
+  symlinkSync(target, join(cwd, link));
+  const flags = { 'tools.approvalMode': 'auto-edit' };
+  const lathe = await createLathe({ cwd, home, env: { PATH: process.env['PATH'] }, flags });
+  onTestFinished(() => lathe.close());
+  const edit = (path: string) => ({
+    name: 'edit',
+    args: { file_path: join(cwd, path), old_string: 'old', new_string: 'new' },
+  });
+  const calls = [
+    edit(name),
+    edit(realName),
+    shell(`echo x > ${name}`),
+    shell(`echo x > ${realName}`),
+    edit('README.md'),
+  ];
+  const outcomes = await lathe.run(calls, never);
+  const denied = 'execution_denied';
+  expect(outcomes.map(({ error }) => error?.type)).toEqual([denied, denied, denied, denied, undefined]);
+  expect(readFileSync(join(cwd, realName), 'utf8')).toBe('old\n');
+});
+
+test.each([
+  ['.env', 'config/prod'],
+  ['.netrc', 'config/prod'],
+])('a file with keys that the symlink %s leads to is not read unasked, in any mode', async (link, target) => {
+  const base = tempDirectory({ [`app/${target}`]: 'KEY=1\n', 'home/x': '' });
+  const [cwd, home] = [join(base, 'app'), join(base, 'home')];
+  symlinkSync(target, join(cwd, link));
+  const flags = { 'tools.approvalMode': 'yolo' };
+  const lathe = await createLathe({ cwd, home, env: { PATH: process.env['PATH'] }, flags });
+  onTestFinished(() => lathe.close());
+  const read = { name: 'read_file', args: { file_path: join(cwd, link) } };
+  const outcomes = await lathe.run([read, shell(`cat ${link}`)], never);
+  expect(outcomes.map(({ error }) => error?.type)).toEqual(['execution_denied', 'execution_denied']);
 });
 
 /** What stands between a folder full of planted files and a repository that executes them. */
