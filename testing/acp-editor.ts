@@ -33,10 +33,10 @@ export interface EditorOptions {
   args?: string[];
   env?: Record<string, string>;
   capabilities?: ClientCapabilities;
-  /** Open files with their text. */
-  buffers?: Map<string, string>;
-  /** The answer to each question: the beginning of an option's name, or `never`. */
-  answer?: (request: RequestPermissionRequest) => string | Promise<string>;
+  /** Open files with their text, or with what an editor sends instead of it. */
+  buffers?: Map<string, unknown>;
+  /** The answer to each question: the beginning of an option's name, `never`, or what the editor sends as it is. */
+  answer?: (request: RequestPermissionRequest) => unknown;
   elicit?: (request: CreateElicitationRequest) => CreateElicitationResponse;
 }
 
@@ -74,7 +74,7 @@ export async function editor(options: EditorOptions = {}) {
     })
     .onRequest(methods.client.fs.readTextFile, ({ params }) => {
       reads.push(params.path);
-      return { content: options.buffers?.get(params.path) ?? readFileSync(params.path, 'utf8') };
+      return { content: (options.buffers?.get(params.path) as string) ?? readFileSync(params.path, 'utf8') };
     })
     .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
       options.buffers?.set(params.path, params.content);
@@ -129,8 +129,9 @@ export async function editor(options: EditorOptions = {}) {
   };
 }
 
-async function selected({ options }: RequestPermissionRequest, wanted: string): Promise<RequestPermissionResponse> {
+async function selected({ options }: RequestPermissionRequest, wanted: unknown): Promise<RequestPermissionResponse> {
   if (wanted === 'never') return new Promise(() => {});
+  if (typeof wanted !== 'string') return wanted as RequestPermissionResponse;
   const option = options.find(({ name }) => name.startsWith(wanted));
   if (!option) throw new Error(`no option ${wanted} among ${options.map(({ name }) => name).join(', ')}`);
   return { outcome: { outcome: 'selected', optionId: option.optionId } };

@@ -157,6 +157,44 @@ test('an answer that was not offered is a no', async () => {
   await once(child, 'close');
 });
 
+test.each<[unknown]>([
+  [[]],
+  [{}],
+  [{ outcome: null }],
+  [{ outcome: { outcome: 'selected', optionId: 5 } }],
+  [{ outcome: { outcome: 'cancelled', optionId: 'yes' } }],
+])('the answer %j to a question is a no', async (answer) => {
+  const calls = [{ name: 'run_shell_command', args: { command: 'touch made' } }];
+  const at = await editor({ answer: () => answer, script: [{ calls }, { text: 'Done.' }] });
+  expect(await at.prompt((await at.open()).sessionId, 'go')).toEqual({ stopReason: 'end_turn' });
+  expect(at.heard(1)).toContain('The user did not allow this call');
+  expect(existsSync(join(at.cwd, 'made'))).toBe(false);
+});
+
+test.each<[unknown]>([[5], [['text']], [{ text: 'text' }]])(
+  'a file of the editor that is %j is read from the disk',
+  async (content) => {
+    const cwd = tempDirectory({ 'a.txt': 'on disk\n' });
+    const file_path = join(cwd, 'a.txt');
+    const script = [{ calls: [{ name: 'read_file', args: { file_path } }] }, { text: 'Done.' }];
+    const at = await editor({ cwd, script, buffers: new Map([[file_path, content]]) });
+    await at.prompt((await at.open()).sessionId, 'read it');
+    expect(at.heard(1)).toContain('on disk');
+  },
+);
+
+test('a session that is opened several times at once is open once, and can be deleted', async () => {
+  const at = await editor();
+  const { sessionId } = await at.open();
+  await at.prompt(sessionId, 'hello');
+  const params = { sessionId, cwd: at.cwd, mcpServers: [] };
+  const open = () => at.agent.request(session.resume, params);
+  await Promise.all([open(), open(), open()]);
+  await at.prompt(sessionId, 'hello again');
+  await at.agent.request(session.delete, { sessionId });
+  expect(await at.agent.request(session.list, {})).toEqual({ sessions: [] });
+});
+
 test('a huge prompt is taken, and a message beyond all limits ends the process cleanly', async () => {
   const at = await editor();
   const { sessionId } = await at.open();

@@ -109,6 +109,29 @@ test.skipIf(!canSeeProcesses)(
   },
 );
 
+test('a prompt right after a cancel waits for the end of the one before, and can be cancelled too', async () => {
+  const ask = { calls: [shell('touch a')] };
+  const at = await editor({
+    answer: () => 'never',
+    script: [ask, { text: 'Then this.' }, ask, { text: 'never asked' }],
+  });
+  const { sessionId } = await at.open();
+  const begin = async (count: number) => {
+    const answer = at.prompt(sessionId, 'go');
+    await expect.poll(() => at.questions.length).toBe(count);
+    void at.cancel(sessionId);
+    return [answer, at.prompt(sessionId, 'rather this')];
+  };
+  const reasons = async (answers: readonly Promise<{ stopReason: string }>[]) =>
+    (await Promise.all(answers)).map(({ stopReason }) => stopReason);
+  expect(await reasons(await begin(1))).toEqual(['cancelled', 'end_turn']);
+  const answers = await begin(2);
+  void at.cancel(sessionId);
+  expect(await reasons(answers)).toEqual(['cancelled', 'cancelled']);
+  expect(at.server.requests).toHaveLength(3);
+  at.assertConformance();
+});
+
 test('sessions are listed, loaded with their history, resumed, closed and deleted, also by another process', async () => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
   const read = { id: 'r1', name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };

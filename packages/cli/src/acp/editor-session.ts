@@ -47,7 +47,7 @@ export class EditorSession {
   readonly #parts: Parts;
   readonly #driver: AgentDriver;
   readonly #updates: EventUpdates;
-  #turn: { controller: AbortController; done: Promise<unknown> } | undefined;
+  #turn: { controller: AbortController; ends: AbortSignal; done: Promise<unknown> } | undefined;
   #models: readonly string[] = [];
   #hasDiscovered = false;
   /** The options that the editor knows. */
@@ -113,22 +113,25 @@ export class EditorSession {
       await client.update({ sessionUpdate: 'config_option_update', configOptions: this.state().configOptions });
   }
 
+  /** A prompt that was cancelled ends before the next one begins. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    if (this.#turn)
+    const before = this.#turn;
+    if (before && !before.ends.aborted)
       throw RequestError.invalidRequest(undefined, 'this session still works on another prompt; cancel it first');
     const { client } = this.#parts;
     const controller = new AbortController();
     const ends = AbortSignal.any([controller.signal, signal, client.ended.signal]);
-    client.turn = ends;
-    const work = this.#work(blocks, ends).catch((error: unknown) => {
+    const begun = Promise.resolve(before?.done).then(() => this.#work(blocks, ends));
+    const work = begun.catch((error: unknown) => {
       if (ends.aborted) return 'cancelled' as const;
       throw error;
     });
-    this.#turn = { controller, done: work.catch(() => undefined) };
+    const turn = { controller, ends, done: work.catch(() => undefined) };
+    this.#turn = turn;
     try {
       return await work;
     } finally {
-      this.#turn = undefined;
+      if (this.#turn === turn) this.#turn = undefined;
       client.turn = client.ended.signal;
     }
   }
@@ -161,7 +164,9 @@ export class EditorSession {
   }
 
   async #work(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    const { lathe, session, commands, io } = this.#parts;
+    const { lathe, session, client, commands, io } = this.#parts;
+    signal.throwIfAborted();
+    client.turn = signal;
     const content = promptContent(blocks);
     if (content.length === 1 && content[0].trim() === '')
       throw RequestError.invalidParams(undefined, 'the prompt is empty');

@@ -1,12 +1,7 @@
 import { statSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type {
-  AgentRequestContext,
-  ClientCapabilities,
-  ListSessionsResponse,
-  McpServer,
-} from '@agentclientprotocol/sdk';
+import type { AgentRequestContext, ClientCapabilities, McpServer } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { SessionStore } from '@lathe/agent';
 import { NamesInUse, visibleText } from '@lathe/core/host';
@@ -57,7 +52,7 @@ export class EditorSessions {
     return introduced(session);
   }
 
-  async list(cwd: string | null | undefined): Promise<ListSessionsResponse> {
+  async list(cwd: string | null | undefined) {
     const store = cwd ? await SessionStore.open(this.#home, cwd) : undefined;
     const found = await (store?.list() ?? SessionStore.listAll(this.#home));
     const sessions = found.map(({ id: sessionId, title, updated: updatedAt, cwd: place }) => {
@@ -95,7 +90,10 @@ export class EditorSessions {
     const opening = EditorSession.open({ ...setup, ...(resume !== undefined && { resume }) }, signal);
     this.#opening.add(opening);
     const session = await opening.finally(() => this.#opening.delete(opening));
+    // Another request may have opened the same session meanwhile.
+    const other = this.#open.get(session.id);
     this.#open.set(session.id, session);
+    await other?.close();
     if (this.#isClosed) await this.close(session.id);
     return session;
   }

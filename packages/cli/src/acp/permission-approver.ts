@@ -26,10 +26,9 @@ export function permissionApprover(
       const head = callHead(lathe(), { name, description, args });
       const content = questionContent(request);
       const toolCall = { toolCallId, ...head, status: 'pending' as const, content, rawInput: args };
-      const { outcome } = await client.askPermission({ toolCall, options: options.map(shownOption) }, signal);
-      const chosen = outcome.outcome === 'selected' ? options.find(({ id }) => id === outcome.optionId) : undefined;
+      const chosen = await client.askPermission({ toolCall, options: options.map(shownOption) }, signal);
       // Anything but one of the answers is a no.
-      return chosen?.decide() ?? { outcome: 'deny' };
+      return options.find(({ id }) => id === chosen)?.decide() ?? { outcome: 'deny' };
     },
   };
 }

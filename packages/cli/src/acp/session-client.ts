@@ -1,15 +1,8 @@
-import type {
-  AgentContext,
-  ClientCapabilities,
-  CreateElicitationResponse,
-  ElicitationSchema,
-  ReadTextFileResponse,
-  RequestPermissionRequest,
-} from '@agentclientprotocol/sdk';
-import { methods, type RequestPermissionResponse, type SessionUpdate } from '@agentclientprotocol/sdk';
+import type { AgentContext, ClientCapabilities, CreateElicitationResponse } from '@agentclientprotocol/sdk';
+import { methods, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { untilAborted, visibleText } from '@lathe/core/host';
 
-type Form = { mode: 'form'; requestedSchema: ElicitationSchema };
+type Form = { mode: 'form'; requestedSchema: object };
 type Page = { mode: 'url'; url: string; elicitationId: string };
 
 /** The editor, as one session sees it. Questions end with their signal, with the prompt and with the session. */
@@ -45,20 +38,21 @@ export class SessionClient {
     else await this.say(`\n\n> ${title.replaceAll('\n', '\n> ')}\n\n`);
   }
 
-  askPermission(
-    question: Omit<RequestPermissionRequest, 'sessionId'>,
-    signal: AbortSignal,
-  ): Promise<RequestPermissionResponse> {
-    return this.#request(methods.client.session.requestPermission, question, signal);
+  /** The id of the option that was chosen; anything else if none was. */
+  async askPermission(question: Omit<RequestPermissionRequest, 'sessionId'>, signal: AbortSignal): Promise<unknown> {
+    const answer = await this.#request<object>(methods.client.session.requestPermission, question, signal);
+    const { outcome, optionId } = { ...Object({ ...Object(answer) }.outcome) };
+    return outcome === 'selected' ? optionId : undefined;
   }
 
   elicit(question: { message: string } & (Form | Page), signal: AbortSignal): Promise<CreateElicitationResponse> {
     return this.#request(methods.client.elicitation.create, question, signal);
   }
 
-  async readTextFile(path: string, signal: AbortSignal): Promise<string> {
+  async readTextFile(path: string, signal: AbortSignal): Promise<string | undefined> {
     const method = methods.client.fs.readTextFile;
-    return (await this.#request<ReadTextFileResponse>(method, { path }, signal)).content;
+    const { content } = await this.#request<{ content?: unknown }>(method, { path }, signal);
+    return typeof content === 'string' ? content : undefined;
   }
 
   async writeTextFile(path: string, content: string, signal: AbortSignal): Promise<void> {
