@@ -1,6 +1,7 @@
-// A real client of the Agent Client Protocol, acpx, drives the built `lathe acp` with the model server of the tests.
+// Two real clients of the Agent Client Protocol, acpx and acp-factory, drive the built `lathe acp` with the model server
+// of the tests.
 //   node scripts/acp-client.mjs
-// The client and the Node that it needs are installed below bench/.work when they are not there yet (230 MB).
+// The clients and the Node that acpx needs are installed below bench/.work when they are not there yet (240 MB).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { setup } from './setup.mjs';
 
 const root = join(import.meta.dirname, '..');
 const cache = join(root, 'bench/.work/acp-client');
-const packages = ['acpx@0.19.1', `node-${process.platform}-${process.arch}@22.23.3`];
+const packages = ['acpx@0.19.1', 'acp-factory@0.1.14', `node-${process.platform}-${process.arch}@22.23.3`];
 
 if (!packages.every((name) => existsSync(join(cache, 'node_modules', name.replace(/(.)@.*/, '$1'))))) {
   mkdirSync(cache, { recursive: true });

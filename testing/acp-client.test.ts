@@ -35,6 +35,69 @@ async function acpx(script: ServerScript) {
   return { cwd, server, run, read: () => readFileSync(join(cwd, 'a.txt'), 'utf8') };
 }
 
+/** The part of acp-factory's types that is used here. */
+interface Factory {
+  register(name: string, config: { command: string; args: string[]; env: Record<string, string> }): void;
+  spawn(name: string, options: FactoryOptions): Promise<FactoryAgent>;
+}
+interface FactoryOptions {
+  permissionMode: 'interactive';
+  onFileRead: (path: string) => Promise<string>;
+  onFileWrite: (path: string, text: string) => Promise<void>;
+}
+interface FactoryAgent {
+  createSession(cwd: string, options?: { mode?: string }): Promise<FactorySession>;
+  loadSession(id: string, cwd: string): Promise<FactorySession>;
+  close(): Promise<void>;
+}
+interface FactorySession {
+  id: string;
+  modes: string[];
+  prompt(text: string): AsyncIterable<FactoryUpdate>;
+  interruptWith(text: string): AsyncIterable<FactoryUpdate>;
+  respondToPermission(requestId: string, optionId: string): void;
+}
+interface FactoryUpdate {
+  sessionUpdate: string;
+  requestId?: string;
+  content?: { text?: string };
+  options?: { optionId: string; kind: string }[];
+}
+
+/** An agent of acp-factory, which speaks the protocol with an older SDK and offers its own texts of files. */
+async function factory(script: ServerScript) {
+  const cwd = tempDirectory({ 'a.txt': 'one\ntwo\n' });
+  const file = join(cwd, 'a.txt');
+  const buffers = new Map([[file, 'one\ntyped, not saved\ntwo\n']]);
+  const server = await modelServer(script.map((turn) => (typeof turn === 'function' ? turn : inside(turn, cwd))));
+  const { AgentFactory } = (await import(join(cache, 'acp-factory/dist/index.js'))) as { AgentFactory: Factory };
+  const env = { HOME: tempDirectory(), ...modelVariables('openai', server.url) };
+  AgentFactory.register(cwd, { command: process.execPath, args: [program, 'acp'], env });
+  const start = async () => {
+    const agent = await AgentFactory.spawn(cwd, {
+      permissionMode: 'interactive',
+      onFileRead: async (path) => buffers.get(path) ?? readFileSync(path, 'utf8'),
+      onFileWrite: async (path, text) => void buffers.set(path, text),
+    });
+    onTestFinished(() => agent.close());
+    return agent;
+  };
+  /** The words of an answer. `answers` are the kinds of answers to its questions. */
+  const words = async (session: FactorySession, updates: AsyncIterable<FactoryUpdate>, answers: string[] = []) => {
+    let said = '';
+    for await (const { sessionUpdate, requestId = '', content, options } of updates) {
+      if (sessionUpdate === 'agent_message_chunk') said += content?.text ?? '';
+      const wanted = sessionUpdate === 'permission_request' ? answers.shift() : undefined;
+      const chosen = options?.find(({ kind }) => kind === wanted)?.optionId;
+      if (chosen !== undefined) session.respondToPermission(requestId, chosen);
+      // A question without an answer stays open, and the rest is up to the caller.
+      else if (sessionUpdate === 'permission_request') return said;
+    }
+    return said;
+  };
+  return { cwd, file, buffers, server, start, words };
+}
+
 /** Paths of the script are in the project. */
 const inside = (turn: object, cwd: string): object => JSON.parse(JSON.stringify(turn).replaceAll('CWD', cwd)) as object;
 
@@ -74,6 +137,35 @@ describe.skipIf(!isInstalled)(
       await running;
       expect(processesWith(`sleep\0${seconds}`)).toEqual([]);
       expect(at.server.requests).toHaveLength(1);
+    });
+  },
+  120_000,
+);
+
+describe.skipIf(!isInstalled)(
+  'acp-factory',
+  () => {
+    test('a no, then a yes: the unsaved text is edited, and the file stays as it is', async () => {
+      const at = await factory([{ calls: [edit] }, { text: 'I ask again.', calls: [edit] }, { text: 'That was it.' }]);
+      const session = await (await at.start()).createSession(at.cwd, { mode: 'default' });
+      expect(session.modes).toEqual(['plan', 'default', 'auto-edit', 'yolo']);
+      const said = await at.words(session, session.prompt('edit it'), ['reject_once', 'allow_once']);
+      expect(said).toBe('I ask again.That was it.');
+      expect(at.buffers.get(at.file)).toBe('one\ntyped, not saved\n2\n');
+      expect(readFileSync(at.file, 'utf8')).toBe('one\ntwo\n');
+    });
+
+    test('a question is interrupted by another prompt, and a new process loads the session', async () => {
+      const at = await factory([{ calls: [edit] }, { text: 'Rather this.' }, { text: 'I know.' }]);
+      const agent = await at.start();
+      const session = await agent.createSession(at.cwd);
+      expect(await at.words(session, session.prompt('edit it'))).toBe('');
+      expect(await at.words(session, session.interruptWith('rather that'))).toBe('Rather this.');
+      expect(at.buffers.get(at.file)).toContain('typed, not saved\ntwo');
+      await agent.close();
+      const loaded = await (await at.start()).loadSession(session.id, at.cwd);
+      expect(await at.words(loaded, loaded.prompt('what did I say?'))).toContain('I know.');
+      expect(JSON.stringify(at.server.requests[2]?.body['messages'])).toContain('rather that');
     });
   },
   120_000,
