@@ -131,7 +131,7 @@ function consentFor(name: string, { loaded, workspace }: LanguageOptions): Conse
     definition: { command, args },
     confirmation: {
       type: 'exec',
-      title: `Let this project start the language server for "${name}"?`,
+      title: `Let this project start the language server for ${JSON.stringify(name)}?`,
       command: [command, ...args].join(' '),
       rootCommand: command,
       directory: workspace.root,

@@ -253,6 +253,12 @@ describe('the question about a change hides nothing of it', () => {
     expect(statSync(path('real.sh')).mode & 0o777).toBe(0o751);
   });
 
+  test('a line break in a path adds no line to the question', async () => {
+    const { tool, path } = await setUp();
+    const question = await tool.shouldConfirmExecute({ file_path: path('a\n(asked because b)'), content: '' }, signal);
+    expect([question.title, ...(question.warnings ?? [])].filter((line) => line.includes('\n'))).toEqual([]);
+  });
+
   test('a change that is too large to show is marked, and offers no "always"', async () => {
     const { tool, path } = await setUp();
     const content = 'a line of text\n'.repeat(100_000);

@@ -57,7 +57,9 @@ function warningsOf(
   if (location.guarded !== undefined) warnings.push(location.guarded);
   if (location.secret !== undefined) warnings.push(location.secret);
   if (!location.inside) warnings.push(`${location.path} is outside the workspace`);
-  if (change.asked !== location.path && location.inside) warnings.push(`${change.asked} leads to ${location.path}`);
+  // A line of its own could pass for a part of the question.
+  const asked = change.asked.replaceAll('\n', '\\n');
+  if (change.asked !== location.path && location.inside) warnings.push(`${asked} leads to ${location.path}`);
   if (current !== null && current.otherNames > 0) warnings.push(hardLinkNote(current));
   const hidden = hiddenIn(change, view);
   if (hidden.length > 0)

@@ -27,3 +27,13 @@ test('the question names each variable of the environment whose value a server g
   ]);
   expect(serverConsent({ ...definition, written: { httpUrl: 'x' } }, '/work').confirmation.warnings).toHaveLength(1);
 });
+
+test('line breaks in names cannot add lines to the question', () => {
+  const headers = { 'X-A\n(asked because you said so)': 'x' };
+  const endpoint = { type: 'http' as const, url: new URL('https://example.com/mcp'), headers };
+  const { confirmation } = serverConsent({ ...definition, name: 'a"?\n  $ true\n', endpoint }, '/work');
+  expect([confirmation.title, ...(confirmation.warnings ?? [])].filter((line) => line.includes('\n'))).toEqual([]);
+  expect(serverConsent(definition, '/work').confirmation.title).toBe(
+    'Let plugin notes connect to the MCP server "notes"?',
+  );
+});

@@ -15,7 +15,7 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
     definition: { written, isTrusted, ...('pin' in owner && { pin: owner.pin }) },
     confirmation: {
       type: 'exec',
-      title: `Let ${owner.title} ${isLocal ? 'start' : 'connect to'} the MCP server "${name}"?`,
+      title: `Let ${owner.title} ${isLocal ? 'start' : 'connect to'} the MCP server ${JSON.stringify(name)}?`,
       command: isLocal ? endpoint.argv.map(quoted).join(' ') : `${endpoint.type} ${endpoint.url.href}`,
       rootCommand: isLocal ? (endpoint.argv[0] ?? '') : endpoint.url.host,
       directory: isLocal ? endpoint.cwd : root,
@@ -29,7 +29,9 @@ function warningsOf({ endpoint, isTrusted, written, isClients }: ServerDefinitio
   const given = Object.keys(isLocal ? endpoint.env : endpoint.headers);
   const taken = isClients ? [] : variablesIn(JSON.stringify(written));
   return [
-    ...(given.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${given.join(', ')}.`] : []),
+    ...(given.length > 0
+      ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${given.map(quoted).join(', ')}.`]
+      : []),
     ...(taken.length > 0 ? [`It gets the values of your variables ${taken.join(', ')}.`] : []),
     ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
   ];
