@@ -363,6 +363,35 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     },
   );
 
+  describe.each(['default', 'auto-edit'])('rules for a command with the network, in mode %s', (mode) => {
+    const allow = ['git ls-remote *', 'npm run *'].map((rule) => `run_shell_command(${rule})`);
+    const flags = { 'tools.approvalMode': mode, 'permissions.allow': allow };
+
+    test.each([
+      'git ls-remote origin; npm run test',
+      'npm run test && timeout 5 git ls-remote origin',
+      'git ls-remote "$(npm run test)"',
+      'git ls-remote origin | npm run test',
+    ])('say nothing about another command with it: %s', async (command) => {
+      const { run } = await open(flags, { 'package.json': '{}' });
+      expect((await run(command)).asked).toEqual([expect.stringContaining('It uses the network, and so can npm.')]);
+    });
+
+    test.each(['git ls-remote missing', 'cd src && git ls-remote missing | sort', 'npm run test; npm run test'])(
+      'allow it without a question: %s',
+      async (command) => {
+        const { run } = await open(flags, { 'package.json': '{}' });
+        expect((await run(command)).asked).toEqual([]);
+      },
+    );
+  });
+
+  test('an exact rule allows commands that share the network', async () => {
+    const command = 'git ls-remote missing; npm run test';
+    const { run } = await open({ 'permissions.allow': [`run_shell_command(=${command})`] }, { 'package.json': '{}' });
+    expect((await run(command)).asked).toEqual([]);
+  });
+
   test('a rule that denies a command still denies it', async () => {
     const { run } = await open({ 'permissions.deny': ['run_shell_command(node *)'] });
     expect(await run('timeout 5 node -e 1')).toMatchObject({ asked: [], outcome: { status: 'error' } });

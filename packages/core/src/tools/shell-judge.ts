@@ -58,6 +58,8 @@ export interface Judgement {
   reads: readonly string[];
   /** Why `/rewind` could not bring back what it removes. */
   loss: string | undefined;
+  /** The programs that would have the network only because another one in the same command uses it. */
+  sharers: readonly string[];
 }
 
 const latest = new CallSlot<Judgement>();
@@ -88,13 +90,15 @@ export class ShellJudge {
     const extraRights = allRights.filter((right) => command.rights?.includes(right) && !given[right]);
     const rights = { ...given, ...Object.fromEntries(extraRights.map((right) => [right, true])) };
     const loss = analysis.isReadOnly ? undefined : await this.#lossOf(analysis);
-    const targets = await this.#targets(command, { cwd, analysis, rights, extraRights, loss, kind });
+    const hasOwnNetwork = kind !== 'none' && !this.#options.hasNetwork && analysis.network && rights.network;
+    const sharers = hasOwnNetwork ? analysis.offline : [];
+    const targets = await this.#targets(command, { cwd, analysis, rights, extraRights, loss, sharers, kind });
     const reads = [
       ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
       ...(cwd.inside || cwd.secret !== undefined ? [] : [cwd.path]),
       ...workspace.offered,
     ];
-    const judgement = { cwd, analysis, targets, rights, extraRights, reads, loss };
+    const judgement = { cwd, analysis, targets, rights, extraRights, reads, loss, sharers };
     latest.set(call, judgement);
     return judgement;
   }
@@ -107,6 +111,7 @@ export class ShellJudge {
       rights,
       extraRights,
       loss,
+      sharers,
       kind,
     }: Omit<Judgement, 'targets' | 'reads'> & { kind: SandboxStatus['kind'] },
   ): Promise<Target[]> {
@@ -122,6 +127,8 @@ export class ShellJudge {
     ];
     if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
+    // A rule for each part says nothing about both together.
+    if (sharers.length > 0) touched.push(unnamed(command));
     const isFree = kind !== 'none' && autoApprove === true;
     const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
     const contain = (target: Target): Target =>

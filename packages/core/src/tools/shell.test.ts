@@ -36,6 +36,7 @@ function unproven(command: string): CommandAnalysis {
     needsNetwork: false,
     hosts: [],
     hasUnnamedHost: false,
+    offline: [],
     doubts: [],
     isReadOnly: false,
     rules: [`${words[0]} *`],

@@ -126,7 +126,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
     const judgement = await this.#judge.latest(params, call);
-    const { cwd, analysis, targets, rights, extraRights, loss } = judgement;
+    const { cwd, analysis, targets, rights, extraRights, loss, sharers } = judgement;
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -134,7 +134,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
-      ...networkWarnings(params, analysis.network && rights.network),
+      ...networkWarnings(params, analysis.network && rights.network ? sharers : undefined),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...(loss === undefined ? [] : [loss]),
       ...guards,
@@ -275,9 +275,10 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 }
 
-function networkWarnings({ is_background, keep }: ShellParams, usesNetwork: boolean): string[] {
-  const isServer = is_background === true && keep !== true;
-  return [...(usesNetwork ? ['It uses the network.'] : []), ...(isServer ? [inBackground] : [])];
+/** `sharers`: see `Judgement`; `undefined` if the command does not use the network. */
+function networkWarnings({ is_background, keep }: ShellParams, sharers: readonly string[] | undefined): string[] {
+  const others = sharers?.length ? `, and so can ${sharers.join(', ')}` : '';
+  return [...(sharers ? [`It uses the network${others}.`] : []), ...(is_background && !keep ? [inBackground] : [])];
 }
 
 const isSuccess = ({ ending }: CommandResult) => ending.type === 'exit' && ending.code === 0;

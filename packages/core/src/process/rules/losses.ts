@@ -114,7 +114,7 @@ const subcommand = (args: readonly string[]) => args.find((word) => !word.starts
 
 /** Subcommands of git that lose nothing, whatever follows. What they do to tracked files can be rewound. */
 const keeping = nameSet(
-  'add am apply archive cherry-pick clone commit config diff fetch format-patch init log merge notes pull push rebase remote ' +
+  'add am apply archive cherry-pick clone commit config diff fetch format-patch init log ls-remote merge notes pull push rebase remote ' +
     'restore revert rm show sparse-checkout status update-index',
 );
 /** Other subcommands, and the flags with which they remove neither ignored files nor commits nor refs. */

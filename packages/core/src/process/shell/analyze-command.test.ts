@@ -58,6 +58,7 @@ test('the analysis is plain data', async () => {
     needsNetwork: false,
     hosts: [],
     hasUnnamedHost: false,
+    offline: ['git'],
     doubts: [],
     isReadOnly: false,
     rules: [],

@@ -69,6 +69,7 @@ export async function analyzeCommand(
     needsNetwork: findings.needsNetwork,
     hosts: [...findings.hosts],
     hasUnnamedHost: findings.hasUnnamedHost,
+    offline: [...findings.offline],
     doubts: [...doubts],
     isReadOnly: asking.length === 0 && writes.length === 0 && !findings.usesNetwork,
     rules: doubts.size === 0 && redirections.length === 0 ? proposeRules(asking) : [],

@@ -30,6 +30,8 @@ export interface CommandAnalysis {
   hosts: string[];
   /** One of these parts names no host: `npm install`. */
   hasUnnamedHost: boolean;
+  /** The programs that are neither read-only nor known to use the network. */
+  offline: string[];
   /** What could not be proven, as sentences for the user. */
   doubts: string[];
   /** Every segment proven, nothing written, no network, no doubt. The caller judges reads outside the workspace. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { hasKnownReads } from '../programs/changing-programs.js';
 import type { Judgement } from '../programs/judge-command.js';
 import { nameSet } from '../programs/name-set.js';
@@ -11,6 +12,8 @@ export type PlacedSegment = Segment & {
   cwds: readonly string[];
   /** A part of a command that a rule can name whole: the whole asks. */
   isNamed?: boolean;
+  /** A program that is not known to use the network. */
+  isOffline?: boolean;
 };
 
 const pathLists = [
@@ -44,6 +47,7 @@ export class Findings {
   readonly backs: string[] = [];
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();
+  readonly offline = new Set<string>();
   usesNetwork = false;
   needsNetwork = false;
   hasUnnamedHost = false;
@@ -60,6 +64,7 @@ export class Findings {
     for (const sentence of this.doubts) copy.doubts.add(sentence);
     if (this.usesNetwork) copy.connect([...this.hosts], { isNeeded: this.needsNetwork });
     copy.hasUnnamedHost = this.hasUnnamedHost;
+    for (const name of this.offline) copy.offline.add(name);
     return copy;
   }
 
@@ -73,6 +78,7 @@ export class Findings {
   /** A segment that is not proven. As a part of a command that a rule can name, it makes that command ask instead. */
   unproven(segment: PlacedSegment, why: string, part: false | { named: string[] | undefined }): void {
     Object.assign(segment, part ? { isNamed: true } : { isReadOnly: false, why });
+    if (segment.isOffline) this.offline.add(basename(segment.words[0] ?? ''));
     if (part && part.named) this.segments.push({ ...segment, words: part.named, isReadOnly: false, why });
   }
 

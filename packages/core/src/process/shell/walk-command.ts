@@ -243,6 +243,7 @@ export class CommandWalk {
     this.findings.show(judgement, words, cwds);
     if (judgement.usesNetwork && !isInstalledTool(segment, this.options.workspaceRoots))
       this.findings.connect(hostsIn(words), { isNeeded: judgement.needsNetwork === true });
+    else if (!judgement.inner) segment.isOffline = true;
     return segment;
   }
 
@@ -250,9 +251,8 @@ export class CommandWalk {
   private inner(judgement: Judgement, { words, text }: PlacedSegment, scope: Scope): string | undefined {
     const { inner } = judgement;
     if (!inner) return undefined;
-    const { home, cwds, variables } = scope;
     const isNamed = namesInner(judgement, words, scope);
-    const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true, isNamed };
+    const below: Scope = { ...scope, depth: scope.depth + 1, isHidden: true, isNamed };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
     this.findings.work += workOf(inner);
     if (below.depth > hardDepth || this.findings.work > maxInnerWork) {
