@@ -131,8 +131,12 @@ export class ShellJudge {
     if (sharers.length > 0) touched.push(unnamed(command));
     const isFree = kind !== 'none' && autoApprove === true;
     const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
-    const contain = (target: Target): Target =>
-      isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
+    const contain = (target: Target): Target => {
+      if (target.type === 'path' && target.isInside && loss !== undefined) return { ...target, isInside: false };
+      return isContained && target.asks && target.type === 'command'
+        ? { ...target, contained: workspace.roots }
+        : target;
+    };
     const directory = placeOf(cwd.path, workspace.root);
     const exact = exactRule({ command, directory, isBackground: is_background === true });
     const targets = touched.map((target) => ({

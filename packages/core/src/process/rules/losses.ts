@@ -18,7 +18,7 @@ export interface LossContext {
  * `undefined` if it could, as far as the text of the command tells. A program can remove files without saying so.
  */
 export async function lossOf(
-  { segments, writes }: Pick<CommandAnalysis, 'segments' | 'writes'>,
+  { segments, writes, redirections }: Pick<CommandAnalysis, 'segments' | 'writes' | 'redirections'>,
   context: LossContext,
 ): Promise<string | undefined> {
   const names = new Set<string>();
@@ -28,11 +28,11 @@ export async function lossOf(
     const name = basename(segment.words[0] ?? '');
     if (removers.has(name) || replacers.has(name)) names.add(name);
   }
-  if (names.size === 0) return undefined;
   // What leaves the workspace is gone with the session. Otherwise a directory that is named is where files go.
   const leaves = names.has('mv') && writes.some((path) => !context.roots.some((root) => isWithin(root, path)));
   const isOnlyFiles = ![...names].some((name) => removers.has(name)) && !leaves;
-  for (const path of writes) {
+  for (const path of names.size > 0 ? writes : redirections) {
+    if (isOutput.test(path) && (isOnlyFiles || redirections.includes(path))) continue;
     const loss = await lossAt(path, context, { isOnlyFiles });
     if (loss !== undefined) return loss;
   }
@@ -52,8 +52,10 @@ function lossByText({ words, isReadOnly }: CommandAnalysis['segments'][number]):
 
 const cannotBeRewound = 'may remove what /rewind cannot bring back.';
 const removers = nameSet('rm rmdir unlink shred srm');
-/** They replace a file that they name. Redirections do so too, but mostly with new output in place of old. */
-const replacers = nameSet('mv cp dd install ln truncate');
+/** They replace a file that they name, or its content. Redirections do so too. */
+const replacers = nameSet('mv cp dd install ln link truncate tee sed perl sort uniq xxd');
+/** Files in which one run replaces the output of the run before. */
+const isOutput = /\.(log|out|err|tmp|pid)$/;
 
 /** Directories that a build or an installation makes again. */
 const remade = nameSet(
