@@ -12,6 +12,32 @@ const hasSandbox = hasProgram('bwrap');
 
 beforeAll(buildProgram, 300_000);
 
+const sizes = [
+  [120, 40],
+  [80, 24],
+  [60, 18],
+] as const;
+
+function open(columns: number, rows: number, env: Record<string, string>) {
+  const at = terminal([], { cwd: tempDirectory(), env, columns, rows });
+  const sees = async (...wanted: string[]) => {
+    for (const text of wanted)
+      await expect.poll(() => words(at.visible()), { timeout: 25_000, interval: 30 }).toContain(text);
+  };
+  /** Types the number of a choice on the screen. */
+  const choose = (label: string) => at.type(new RegExp(`(\\d) {2}${label}`).exec(at.visible())?.[1] ?? 'missing');
+  /** Chooses how much may run, where there is a sandbox. Both modes are explained in full. */
+  const chooseMode = async (label: string) => {
+    if (!hasSandbox) return;
+    await sees('How much may run without a question?', '1 default', 'edits and sandboxed commands run', 'Shift+Tab');
+    choose(label);
+  };
+  return { ...at, sees, choose, chooseMode };
+}
+
+/** A narrow window breaks lines anywhere. */
+const words = (screen: string) => screen.replaceAll(/\s+/g, ' ');
+
 test('without a configured model a menu appears, and the console works', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
   const { type, shows, text, exited, raw } = terminal([], { cwd });
@@ -78,61 +104,62 @@ test('an entered key is hidden and saved in a private file; Esc saves nothing', 
   expect(await exited()).toBe(0);
 }, 60_000);
 
-test('a key that the provider rejects is not saved', async () => {
-  const { url } = await modelServer([{ fault: { kind: 'status', status: 401 } }, { text: 'ok' }]);
-  const home = tempDirectory();
-  const env = { HOME: home, ANTHROPIC_BASE_URL: url };
-  const { type, shows, text } = terminal([], { cwd: tempDirectory(), env });
-  await shows('Enter a key');
-  type(/(\d) {2}Enter a key/.exec(text())?.[1] ?? '');
-  await shows('Which provider?');
-  type(/(\d) {2}anthropic/.exec(text())?.[1] ?? '');
-  await shows('Enter the key for anthropic');
-  type('wrong-key\r');
-  await shows('rejected');
-  expect(existsSync(join(home, '.lathe', 'settings.json'))).toBe(false);
-  await shows('Enter to continue');
-  type('good-key\r');
-  if (hasSandbox) {
-    await shows('How much may run without a question?');
-    type('1');
-  }
-  await shows('default mode');
-  expect(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8')).toContain('"apiKey": "good-key"');
-}, 60_000);
+test.each(sizes)(
+  'a key is checked before it is saved at %d × %d, and auto mode is offered',
+  async (columns, rows) => {
+    const { url } = await modelServer([{ fault: { kind: 'status', status: 401 } }, { text: 'ok' }]);
+    const home = tempDirectory();
+    const settings = join(home, '.lathe', 'settings.json');
+    const at = open(columns, rows, { HOME: home, ANTHROPIC_BASE_URL: url });
+    await at.sees('Enter a key', 'Other server', 'Demo', 'Console');
+    at.choose('Enter a key');
+    await at.sees('Which provider?', 'anthropic');
+    at.choose('anthropic');
+    await at.sees('Enter the key for anthropic', 'which only you can read.', 'Esc to go back');
+    at.type('wrong-key\r');
+    await at.sees('rejected the key', 'Enter the key for anthropic');
+    expect(existsSync(settings)).toBe(false);
+    at.type('good-key\r');
+    await at.chooseMode('auto');
+    await at.sees(`${hasSandbox ? 'auto' : 'default'} mode`, 'Ask for an');
+    const tools = hasSandbox ? { tools: { approvalMode: 'auto-edit' } } : {};
+    const model = { provider: 'anthropic', apiKey: 'good-key', name: expect.stringMatching('^anthropic/') };
+    expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ model, ...tools });
+    expect(at.raw()).not.toContain('good-key');
+  },
+  60_000,
+);
 
-test('a server that lists its models lets the person choose, and a wrong key is asked for again', async () => {
-  const script = [{ fault: { kind: 'status' as const, status: 401 } }, { text: 'ok' }];
-  const { url } = await modelServer(script, { models: ['house-large', 'house-small'] });
-  const home = tempDirectory();
-  const at = terminal([], { cwd: tempDirectory(), env: { HOME: home } });
-  const seesLast = async (wanted: string) => {
-    await expect.poll(at.visible, { timeout: 25_000, interval: 30 }).toContain(wanted);
-  };
-  await seesLast('❯ 1  Enter a key');
-  at.type('2');
-  await seesLast('Address of the server');
-  at.type('\u001b');
-  await seesLast('❯ 1  Enter a key');
-  at.type('2');
-  await seesLast('Address of the server');
-  at.type(`${url}/v1\r`);
-  for (const key of ['wrong', 'right']) {
-    await seesLast('Key for the server');
-    at.type(`${key}\r`);
-    await seesLast('❯ 1  house-large');
-    at.type('2');
-  }
-  if (hasSandbox) {
-    await seesLast('How much may run without a question?');
-    at.type('1');
-  }
-  await seesLast('house-small · default mode');
-  at.type('/model\r');
-  await seesLast('house-large');
-  const saved = JSON.parse(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8'));
-  expect(saved.model).toEqual({ baseUrl: `${url}/v1`, apiKey: 'right', name: 'house-small' });
-}, 60_000);
+test.each(sizes)(
+  'a server of your own at %d × %d: its address, a wrong key that is asked for again, and its models',
+  async (columns, rows) => {
+    const script = [{ fault: { kind: 'status' as const, status: 401 } }, { text: 'ok' }];
+    const { url } = await modelServer(script, { models: ['house-large', 'house-small'] });
+    const home = tempDirectory();
+    const at = open(columns, rows, { HOME: home });
+    await at.sees('❯ 1 Enter a key');
+    at.choose('Other server');
+    await at.sees('Address of the server');
+    at.type('\u001b');
+    await at.sees('❯ 1 Enter a key');
+    at.choose('Other server');
+    await at.sees('Address of the server');
+    at.type(`${url}/v1\r`);
+    for (const key of ['wrong', 'right']) {
+      await at.sees('Key for the server');
+      at.type(`${key}\r`);
+      await at.sees('❯ 1 house-large');
+      at.choose('house-small');
+    }
+    await at.chooseMode('default');
+    await at.sees('house-small', 'default mode', 'Ask for an');
+    at.type('/model\r');
+    await at.sees('house-large');
+    const saved = JSON.parse(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8'));
+    expect(saved.model).toEqual({ baseUrl: `${url}/v1`, apiKey: 'right', name: 'house-small' });
+  },
+  60_000,
+);
 
 test('any compatible server can be used by its address', async () => {
   const { url } = await modelServer([{ text: 'ok' }]);

@@ -127,15 +127,3 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
   },
   120_000,
 );
-
-test.each(sizes)(
-  'the first start at %d × %d shows every choice',
-  async (columns, rows) => {
-    const at = terminal([], { cwd: tempDirectory(), columns, rows });
-    await at.shows('❯ 1');
-    for (const choice of ['Enter a key', 'Console', 'Demo']) expect(at.visible()).toContain(choice);
-    at.type('\u0003');
-    await at.exited();
-  },
-  60_000,
-);
