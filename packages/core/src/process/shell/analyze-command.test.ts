@@ -58,7 +58,7 @@ test('the analysis is plain data', async () => {
     needsNetwork: false,
     hosts: [],
     hasUnnamedHost: false,
-    offline: ['git'],
+    offline: [],
     doubts: [],
     isReadOnly: false,
     rules: [],

@@ -30,7 +30,7 @@ export interface CommandAnalysis {
   hosts: string[];
   /** One of these parts names no host: `npm install`. */
   hasUnnamedHost: boolean;
-  /** The programs that are neither read-only nor known to use the network. */
+  /** The programs that run code and are not known to use the network. */
   offline: string[];
   /** What could not be proven, as sentences for the user. */
   doubts: string[];

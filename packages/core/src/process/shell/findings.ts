@@ -78,7 +78,8 @@ export class Findings {
   /** A segment that is not proven. As a part of a command that a rule can name, it makes that command ask instead. */
   unproven(segment: PlacedSegment, why: string, part: false | { named: string[] | undefined }): void {
     Object.assign(segment, part ? { isNamed: true } : { isReadOnly: false, why });
-    if (segment.isOffline) this.offline.add(basename(segment.words[0] ?? ''));
+    const [program = ''] = segment.words;
+    if (segment.isOffline && !runsNothing.has(program)) this.offline.add(basename(program));
     if (part && part.named) this.segments.push({ ...segment, words: part.named, isReadOnly: false, why });
   }
 
@@ -191,6 +192,9 @@ function directly(argument: Argument): Argument {
   );
   return value === argument.value ? argument : { ...argument, value };
 }
+
+/** Programs that start no other one, except for the hooks of git, which are protected. */
+const runsNothing = nameSet('git mkdir touch cp mv rm rmdir ln chmod tee truncate');
 
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 
