@@ -19,7 +19,7 @@ const promises = [
     runs: ['edits of random files in which every byte outside the edit was compared'],
   },
   {
-    promise: 'A write is old or new, never torn, and a reported success survives power loss',
+    promise: 'A file is old or new, never half written, and a reported success survives power loss',
     how: 'Lathe writes a temporary file in the same directory, flushes it, renames it and flushes the directory. The tests kill the process at every system call of a write, and let every system call fail. From a record of the system calls they also make the states that a power failure can leave: flushed data is there, everything else in any combination.',
     tests: [
       'core/src/tools/edit.fault: killed at any system call, the file is old or new',
@@ -58,7 +58,7 @@ const promises = [
     runs: [],
   },
   {
-    promise: 'One policy for every caller; doubt asks, and with nobody there it denies',
+    promise: 'One policy for every caller: in doubt it asks, and without a person it denies',
     how: 'Deny wins over ask, and ask over allow, for every part of a compound command. A real shell parser finds the parts. The tests execute generated commands that would run without a question under a tracer, and compare what they do with the prediction.',
     tests: [
       'core/src/policy/policy: deny beats ask beats allow in any order and any mode',
@@ -80,7 +80,7 @@ const promises = [
       'core/src/process/run/process-tree: nothing is left when Lathe itself dies',
       'core/src/process/sandbox/sandbox: missing settings cannot be created',
       'core/src/process/sandbox/sandbox: no privileges inside, and a system call filter',
-      'core/src/process/sandbox/sandbox-home: none of',
+      'core/src/process/sandbox/sandbox-home: no place with keys can be read',
       'core/src/lathe/private-places: in yolo mode no tool reads a private place of the home directory unasked',
     ],
     runs: [

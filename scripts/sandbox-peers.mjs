@@ -161,7 +161,7 @@ ${summary.join('\n')}
 How to read it:
 
 - **held**: the attack changed nothing that it must not change, read no secret and reached nobody.
-- **out**: it did. That need not be a defect: codex and srt let commands read the whole disk unless told otherwise, and say so.
+- **out**: it did. That need not be a defect: codex and srt let commands read the whole disk unless configured otherwise, and their documentation says so.
 - **n/a**: the attack is about names or rights that only Lathe has.
 - **no answer**: the sandbox did not run the script.
 - Without any sandbox ${shown} of the attacks get out. The rest either must not run without one (mounts, devices) or ask for something

@@ -106,11 +106,11 @@ async function checkAccessibility(page, path) {
     problems.push(`${path}: ${id} (${help}): ${nodes.length} times, first ${nodes[0]?.html.slice(0, 200)}`);
 }
 
-/** Types a word into the search box and looks for it in what is found. */
+/** Types a word into the search box and looks for it in the results. */
 async function checkSearch(page, word) {
   await page.goto(`${origin}/`, { waitUntil: 'networkidle' });
   await page.getByRole('button', { name: 'Search' }).first().click();
   await page.getByRole('searchbox').fill(word);
-  const found = page.locator('.VPLocalSearchBox .result').first();
-  await found.waitFor({ timeout: 15_000 }).catch(() => problems.push(`search finds nothing for ${word}`));
+  const found = page.locator('.VPLocalSearchBox .result', { hasText: new RegExp(word, 'i') }).first();
+  await found.waitFor({ timeout: 15_000 }).catch(() => problems.push(`search does not find ${word}`));
 }

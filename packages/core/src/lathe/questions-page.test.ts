@@ -180,11 +180,11 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const introduction = `# Which commands ask?
 
-Eighty commands of eight ecosystems, judged by a test in a repository whose tools are installed, with the rules that come with
-Lathe. \`runs\` means without a question. \`always\` means that the question offers a rule for commands of this kind, and
+Use this page to see which commands run without a question. A test judges eighty commands of eight ecosystems in a repository whose
+tools are installed, with the default rules. \`runs\` means without a question. \`always\` means that the question offers a rule for commands of this kind, and
 \`always: exact\` a rule for exactly this command. [running-commands.md](running-commands.md#what-runs-without-a-question) explains both.
 
-The ${dangerous.length} commands of the [dangerous corpus](../testing/shell-corpus/dangerous.txt) were judged too. In default mode none of them runs
+The ${dangerous.length} commands of the [dangerous corpus](../testing/shell-corpus/dangerous.txt) are judged too. In default mode none of them runs
 without a question, with or without a sandbox, except for one that writes to the session's own \`/tmp\`. In auto mode with the sandbox,
-those that run have no network, cannot write outside the workspace and cannot change protected files. The test runs them and looks.
+those that run have no network, cannot write outside the workspace and cannot change protected files. The test runs them and checks this.
 `;

@@ -67,7 +67,7 @@ function inHome({ files = {}, ...options }: HomeOptions = {}) {
 const planted = Object.fromEntries(leaks.map((name) => [name, 'PLANTED']));
 
 describe.skipIf(!hasProgram('bwrap'))('the home directory in the sandbox', () => {
-  test(`none of ${leaks.length} places with keys can be read`, async () => {
+  test('no place with keys can be read', async () => {
     const { run, home } = inHome({ files: { ...planted, '.cargo/bin/tool': '', '.fly/bin/fly': '' } });
     const reads = leaks.map((name) => `cat '${home}/${name}' 2>/dev/null`).join(';');
     expect(await run(`${reads}; grep -rhs PLANTED ${home}`)).toBe('');
