@@ -1,5 +1,5 @@
 // npm run install-lathe: builds, packs the command line and installs it as `lathe` for all your projects.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -9,34 +9,28 @@ const root = join(import.meta.dirname, '..');
 setup();
 
 const directory = mkdtempSync(join(tmpdir(), 'lathe-install-'));
-try {
-  const [packed] = JSON.parse(
-    npm(['pack', './packages/cli', '--pack-destination', directory, '--json', '--loglevel=error']),
-  );
-  npm([
-    'install',
-    '--global',
-    join(directory, packed.filename),
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-  ]);
-} finally {
-  rmSync(directory, { recursive: true, force: true });
-}
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+const [packed] = JSON.parse(npm('pack', './packages/cli', '--pack-destination', directory, '--json'));
+npm('install', '--global', join(directory, packed.filename), '--ignore-scripts', '--no-audit', '--no-fund');
 
-const prefix = npm(['prefix', '--global']).trim();
+const prefix = npm('prefix', '--global').trim();
 const programs = process.platform === 'win32' ? prefix : join(prefix, 'bin');
 console.log(`Installed ${join(programs, 'lathe')}. Remove it with: npm uninstall --global @lathe/cli`);
 if (!(process.env.PATH ?? '').split(delimiter).includes(programs))
   console.log(`${programs} is not on your PATH. Add it to use lathe in any directory.`);
 
-function npm(args) {
-  return execFileSync('npm', args, {
+function npm(...args) {
+  const { status, stdout } = spawnSync('npm', [...args, '--loglevel=error'], {
     cwd: root,
     encoding: 'utf8',
     shell: process.platform === 'win32',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  if (status === 0) return stdout;
+  console.error(`lathe was not installed, because npm ${args[0]} failed.`);
+  if (args[0] === 'install')
+    console.error(
+      'If npm cannot write to its global folder, choose a folder of your own: npm config set prefix ~/.local',
+    );
+  process.exit(1);
 }

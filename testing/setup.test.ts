@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from './temp-directory.js';
@@ -38,6 +38,27 @@ test.skipIf(process.platform === 'win32')(
     expect(checkout()({ VITEST: 'true' })).toEqual({ isInstalled: false, isBuilt: true });
   },
 );
+
+test.skipIf(process.platform === 'win32')('an install that npm refuses ends with a hint, and leaves no file', () => {
+  const [root, temporary] = [tempDirectory({ 'scripts/setup.mjs': 'export function setup() {}' }), tempDirectory()];
+  copyFileSync(join(import.meta.dirname, '..', 'scripts', 'install.mjs'), join(root, 'scripts', 'install.mjs'));
+  const npm =
+    '#!/bin/sh\nif [ "$1" = pack ]; then echo \'[{"filename":"a.tgz"}]\'; else echo EACCES >&2; exit 243; fi\n';
+  mkdirSync(join(root, 'bin'));
+  writeFileSync(join(root, 'bin', 'npm'), npm, { mode: 0o755 });
+  const env = { PATH: `${join(root, 'bin')}:${process.env['PATH']}`, TMPDIR: temporary };
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/install.mjs'], { cwd: root, env, encoding: 'utf8' });
+  expect({ status, stderr, left: readdirSync(temporary) }).toEqual({
+    status: 1,
+    stderr: [
+      'EACCES',
+      'lathe was not installed, because npm install failed.',
+      'If npm cannot write to its global folder, choose a folder of your own: npm config set prefix ~/.local',
+      '',
+    ].join('\n'),
+    left: [],
+  });
+});
 
 test.skipIf(process.platform === 'win32').each([
   ['1.0.0', false],
