@@ -93,7 +93,9 @@ export function App(props: AppProps) {
             width={columns}
             isScreenReader={isScreenReader}
             editText={editText}
-            placeholder={screen.isBusy ? 'Type a message for the next step.' : driver.placeholder}
+            placeholder={
+              screen.isBusy && driver.conversation ? 'Type a message for the next step.' : driver.placeholder
+            }
           />
         )}
         {isScreenReader && hint === undefined ? null : (

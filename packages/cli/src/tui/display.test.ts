@@ -189,3 +189,15 @@ test('screen reader mode has plain lines, no frames, no spinner and no symbols',
   await at.shows('typed');
   await leave(at);
 }, 90_000);
+
+test('in the console the time of the spinner starts at zero, and no message is asked for', async () => {
+  const at = terminal(['console'], { cwd: tempDirectory({ 'a.md': '' }) });
+  await at.shows('This is the console');
+  at.type('glob pattern=*.md');
+  await at.shows('pattern=*.md');
+  at.type('\r');
+  await at.shows('Found 1 file');
+  expect(at.raw().match(/working · \S+/g)?.[0]).toBe('working · 0');
+  expect(at.raw()).not.toContain('for the next step');
+  await leave(at);
+}, 90_000);

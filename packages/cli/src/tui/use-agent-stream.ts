@@ -49,13 +49,14 @@ export function useAgentStream(loaded: Promise<void>): {
   return { screen, send, follow };
 }
 
-/** The current time, updated often enough for a spinner while `isRunning`. */
+/** The current time. While `isRunning`, draws again often enough for a spinner. */
 export function useClock(isRunning: boolean): number {
-  const [now, setNow] = useState(() => performance.now());
+  const [, drawAgain] = useState(0);
   useEffect(() => {
     if (!isRunning) return undefined;
-    const timer = setInterval(() => setNow(performance.now()), 100);
+    const timer = setInterval(() => drawAgain((count) => count + 1), 100);
     return () => clearInterval(timer);
   }, [isRunning]);
-  return now;
+  // Not a state: it would be as old as the last work, and new work would begin with a negative time.
+  return performance.now();
 }
