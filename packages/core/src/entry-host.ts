@@ -8,7 +8,7 @@ export { Channel } from './async/channel.js';
 export { untilAborted } from './async/deadline.js';
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
-export { attempt } from './contract/errors.js';
+export { attempt, thrownText } from './contract/errors.js';
 export { directCall, uniqueId } from './contract/tool-call.js';
 export { callSpan, parentSpan, type Span, type Tracer } from './contract/trace.js';
 export { toolFileNames } from './discovery/tool-files.js';

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
-import { isObject, type JsonObject, jsonOf, type PluginPlace } from './plugin.js';
-import type { PluginFiles } from './plugin-files.js';
+import { isObject, type JsonObject, jsonOf, type Plugin, type PluginPlace, type PluginReading } from './plugin.js';
 
 /** Agent Plugins 1.0.0: https://agent-plugins.org/specification. */
 
@@ -33,11 +32,10 @@ export function unknownFields({ extensions, ...manifest }: JsonObject): string[]
 }
 
 /** The servers of `mcp.json` as settings. A wrong file has none, a wrong server is left out and noted. */
-export function portableServers(files: PluginFiles, place: PluginPlace) {
+export function portableServers({ files, place, notes }: PluginReading): Plugin['servers'] {
   const written = jsonOf(files, 'mcp.json');
   const servers: Record<string, JsonObject> = Object.create(null);
-  const notes: string[] = [];
-  if (!written) return { servers, notes };
+  if (!written) return servers;
   const { $schema, mcpServers, ...others } = written;
   if ($schema !== `${schemas}/mcp.schema.json`)
     throw new Error(`mcp.json: "$schema" must be "${schemas}/mcp.schema.json"`);
@@ -48,7 +46,7 @@ export function portableServers(files: PluginFiles, place: PluginPlace) {
     if (typeof found === 'string') notes.push(`The server ${JSON.stringify(name)} is not used: ${found}.`);
     else servers[name] = found;
   }
-  return { servers, notes };
+  return servers;
 }
 
 function serverOf(server: JsonObject, place: PluginPlace): JsonObject | string {
@@ -69,11 +67,10 @@ function programOf(server: JsonObject, { root, data }: PluginPlace): JsonObject 
   if ('PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) return 'env must not set PLUGIN_ROOT or PLUGIN_DATA';
   const fill = (text: string) =>
     text.replaceAll(/\$\{PLUGIN_(?:ROOT|DATA)\}/g, (name) => (name === '${PLUGIN_ROOT}' ? root : data));
-  const filled = Object.entries(env).map(([key, value]) => [key, fill(value)] as const);
+  const filled = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, fill(value)]));
   const place = placeOf(command, cwd, { root, data });
   if (typeof place === 'string') return place;
-  const variables = { ...Object.fromEntries(filled), PLUGIN_ROOT: root, PLUGIN_DATA: data };
-  return { ...place, args: args.map(fill), env: variables };
+  return { ...place, args: args.map(fill), env: { ...filled, PLUGIN_ROOT: root, PLUGIN_DATA: data } };
 }
 
 /** The program and its directory, both inside of the plugin unless the program is a bare name. */
@@ -85,9 +82,8 @@ function placeOf(command: string, cwd: string, { root, data }: PluginPlace): { c
   const program = command.startsWith('./') ? resolve(root, command) : command;
   const directory = resolve(base, `.${rest}`);
   if (!isWithin(base, directory)) return 'its cwd is outside of the plugin';
-  return program === command || isWithin(root, program)
-    ? { command: program, cwd: directory }
-    : 'its command is outside of the plugin';
+  if (program !== command && !isWithin(root, program)) return 'its command is outside of the plugin';
+  return { command: program, cwd: directory };
 }
 
 function remoteOf(server: JsonObject): JsonObject | string {
@@ -103,10 +99,8 @@ function remoteOf(server: JsonObject): JsonObject | string {
 
 function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
-  const areSound = Object.entries(headers).every(
-    ([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(value),
-  );
-  return areSound && new Set(names).size === names.length;
+  const areNames = names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name)) && new Set(names).size === names.length;
+  return areNames && !Object.values(headers).some((value) => /[\r\n\0]/.test(value));
 }
 
 const isTextList = (value: JsonValue | undefined): value is readonly string[] =>

@@ -59,11 +59,7 @@ export async function describeUpdate(before: PluginFiles, after: PluginFiles): P
   return changes.flat();
 }
 
-async function describeChange(
-  path: string,
-  old: PluginFile | undefined,
-  now: PluginFile | undefined,
-): Promise<string[]> {
+async function describeChange(path: string, old?: PluginFile, now?: PluginFile): Promise<string[]> {
   if (old && now?.isExecutable === old.isExecutable && now.content.equals(old.content)) return [];
   const change = old ? (now ? 'changed' : 'removed') : 'added';
   const title = `${change}${now?.isExecutable ? ' (a program)' : ''}: ${visibleText(path)}`;

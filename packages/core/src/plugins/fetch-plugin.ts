@@ -3,9 +3,10 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { thrownText } from '../contract/errors.js';
 import { readBytes } from '../settings/read-bounded.js';
 import { maxPluginBytes, type PluginFiles, readTree } from './plugin-files.js';
-import { readTar, withoutTopFolder } from './read-tar.js';
+import { filesBelow, readTar, withoutTopFolder } from './read-tar.js';
 
 /** Where a plugin comes from, as it is kept for updates. */
 export type PluginSource =
@@ -52,16 +53,14 @@ export async function fetchPlugin(
     case 'archive':
       return withoutTopFolder(readTar(readBytes(source.path, maxPluginBytes) ?? Buffer.alloc(0)));
     case 'address':
-      return withoutTopFolder(
-        readTar(await download(source.url, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))),
-      );
+      return withoutTopFolder(readTar(await download(source.url, signal)));
     case 'git':
       return cloned(source, env, signal);
   }
 }
 
 async function download(address: string, signal: AbortSignal): Promise<Buffer> {
-  const response = await fetch(address, { signal });
+  const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
   if (new URL(address).protocol === 'https:' && new URL(response.url).protocol !== 'https:')
     throw new Error('the address leads to one that is not https');
   if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`);
@@ -87,26 +86,24 @@ async function cloned(
   const folder = await mkdtemp(join(tmpdir(), 'lathe-plugin-'));
   const clone = 'clone --quiet --bare --depth=1 --no-tags --template= --config core.hooksPath=/dev/null'.split(' ');
   const safe = { ...env, GIT_ALLOW_PROTOCOL: 'https:http:ssh:git+ssh:file', GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' };
-  const options = { signal, timeout: timeoutMs, maxBuffer: 3 * maxPluginBytes, cwd: folder };
+  const bare = { ...safe, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' };
+  const options = {
+    signal,
+    timeout: timeoutMs,
+    maxBuffer: 3 * maxPluginBytes,
+    cwd: folder,
+    encoding: 'buffer',
+  } as const;
+  const git = (own: typeof safe, args: readonly string[]) => run('git', args, { ...options, env: own });
   try {
-    await run('git', [...clone, ...(ref === undefined ? [] : [`--branch=${ref}`]), '--', url, 'repository'], {
-      ...options,
-      env: safe,
-    });
-    const { stdout } = await run('git', ['--git-dir=repository', 'archive', '--format=tar', 'HEAD'], {
-      ...options,
-      env: { ...safe, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
-      encoding: 'buffer',
-    });
+    await git(safe, [...clone, ...(ref === undefined ? [] : [`--branch=${ref}`]), '--', url, 'repository']);
+    const { stdout } = await git(bare, ['--git-dir=repository', 'archive', '--format=tar', 'HEAD']);
     const files = readTar(stdout);
-    if (inside === undefined) return files;
-    const prefix = `${inside.replace(/\/+$/, '')}/`;
-    const own = [...files].filter(([path]) => path.startsWith(prefix));
-    return new Map(own.map(([path, file]) => [path.slice(prefix.length), file]));
+    return inside === undefined ? files : filesBelow(files, `${inside.replace(/\/+$/, '')}/`);
   } catch (error) {
     signal.throwIfAborted();
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : '';
-    throw new Error(said || (error instanceof Error ? error.message : String(error)), { cause: error });
+    throw new Error(said || thrownText(error), { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

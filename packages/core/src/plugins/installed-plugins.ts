@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { thrownText } from '../contract/errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { PrivateStore } from '../policy/private-store.js';
 import type { PluginSettings } from '../settings/load-settings.js';
@@ -56,8 +57,9 @@ export class InstalledPlugins {
         if (Object.keys(plugin.servers).length > 0) mkdirSync(place.data, { recursive: true, mode: 0o700 });
         plugins.push({ ...plugin, ...place, name, hash, source });
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        problems.push(`The plugin ${name} is not used: ${reason}. Run lathe plugin update ${name} to see and agree.`);
+        problems.push(
+          `The plugin ${name} is not used: ${thrownText(error)}. Run lathe plugin update ${name} to see and agree.`,
+        );
       }
     }
     return { plugins, problems };
@@ -97,8 +99,7 @@ export function pluginSettings({ name, hash, format, servers, hooks }: Installed
 }
 
 function isEntry(value: unknown): value is PluginRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, hash, source }: Partial<Record<keyof PluginRecord, unknown>> = value;
+  const { name, hash, source }: Partial<Record<keyof PluginRecord, unknown>> = Object(value);
   const isName = typeof name === 'string' && /^[A-Za-z0-9][\w.-]{0,63}$/.test(name);
   return isName && typeof hash === 'string' && typeof source === 'object' && source !== null && 'type' in source;
 }

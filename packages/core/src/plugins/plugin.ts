@@ -1,9 +1,8 @@
 import type { JsonValue } from '../settings/parse-jsonc.js';
+import { parseJson } from '../text/parse-json.js';
 import type { PluginFiles } from './plugin-files.js';
 
 export type JsonObject = { readonly [key: string]: JsonValue };
-
-export const pluginFormats = ['agent-plugins', 'qwen', 'claude'] as const;
 
 /** Commands that run when an event happens. */
 export type HookGroup = { matcher?: string; hooks: { command: string; timeout?: number }[] };
@@ -11,7 +10,7 @@ export type HookGroup = { matcher?: string; hooks: { command: string; timeout?: 
 /** What a plugin brings, read from its files. Nothing of it has run. */
 export interface Plugin {
   name: string;
-  format: (typeof pluginFormats)[number];
+  format: 'agent-plugins' | 'qwen' | 'claude';
   version: string;
   description: string;
   /** The folder of each skill below the root, and its SKILL.md. */
@@ -35,7 +34,13 @@ export interface PluginPlace {
   data: string;
 }
 
-export const existing = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value]);
+/** A plugin while it is read. */
+export interface PluginReading {
+  files: PluginFiles;
+  place: PluginPlace;
+  /** As in `Plugin`. */
+  notes: string[];
+}
 
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -47,12 +52,10 @@ export function jsonOf(files: PluginFiles, path: string): JsonObject | undefined
   const file = files.get(path);
   if (!file) return undefined;
   if (file.content.length > maxJsonBytes) throw new Error(`${path} is too large`);
-  try {
-    const value: unknown = JSON.parse(file.content.toString().replace(/^\ufeff/, ''));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse returns is JSON
-    if (isObject(value as JsonObject)) return value as JsonObject;
-  } catch (error) {
-    throw new Error(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-  throw new Error(`${path} must hold one object`);
+  const parsed = parseJson(file.content.toString().replace(/^\ufeff/, ''));
+  if (!parsed.ok) throw new Error(`${path} is not JSON: ${parsed.problem}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was parsed is JSON
+  const value = parsed.value as JsonValue;
+  if (!isObject(value)) throw new Error(`${path} must hold one object`);
+  return value;
 }

@@ -1,14 +1,16 @@
+import { sep } from 'node:path';
+import { thrownText } from '../contract/errors.js';
+import type { JsonValue } from '../settings/parse-jsonc.js';
 import { visibleText } from '../text/visible-text.js';
 import { manifestProblem, portableServers, unknownFields } from './agent-plugins.js';
-import { fillPlace, foreignServers } from './foreign-servers.js';
 import {
-  existing,
   type HookGroup,
   isObject,
   type JsonObject,
   jsonOf,
   type Plugin,
   type PluginPlace,
+  type PluginReading,
 } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
 
@@ -17,41 +19,42 @@ export const ownFolder = 'dev.lathe';
 
 /** Reads a plugin of any format we know. Throws when the files are none, or the manifest is wrong. */
 export function readPlugin(files: PluginFiles, place: PluginPlace): Plugin {
+  const reading = { files, place, notes: [] };
   const portable = jsonOf(files, 'plugin.json');
   const claude = jsonOf(files, '.claude-plugin/plugin.json');
   // A manifest for Claude Code may also be in the root, without the address of a schema.
-  if (portable && ('$schema' in portable || !claude)) return readPortable(files, portable, place);
+  if (portable && ('$schema' in portable || !claude)) return readPortable(reading, portable);
   const qwen = jsonOf(files, 'qwen-extension.json') ?? jsonOf(files, 'gemini-extension.json');
-  if (qwen) return readForeign(files, qwen, place, 'qwen');
-  if (claude) return readForeign(files, claude, place, 'claude');
+  if (qwen) return readForeign(reading, qwen, 'qwen');
+  if (claude) return readForeign(reading, claude, 'claude');
   const hint = files.has('.claude-plugin/marketplace.json')
     ? '. It is a marketplace: name one of its plugins with URL#BRANCH:FOLDER'
     : '';
   throw new Error(`it has no plugin.json, .claude-plugin/plugin.json or qwen-extension.json${hint}`);
 }
 
-function readPortable(files: PluginFiles, manifest: JsonObject, place: PluginPlace): Plugin {
+function readPortable(reading: PluginReading, manifest: JsonObject): Plugin {
   const problem = manifestProblem(manifest);
   if (problem !== undefined) throw new Error(`plugin.json: ${problem}`);
-  const notes = unknownFields(manifest);
-  const servers = orNote(notes, () => portableServers(files, place));
-  notes.push(...(servers?.notes ?? []));
+  const { files, notes } = reading;
+  notes.push(...unknownFields(manifest));
   return {
     ...identity(manifest, 'agent-plugins'),
     skills: skillsOf(files, ['skills']),
     ...folders(files, `${ownFolder}/`),
-    servers: servers?.servers ?? {},
-    hooks: hooksOf(files, [`${ownFolder}/hooks/hooks.json`], place, notes),
+    servers: orNote(notes, () => portableServers(reading)) ?? {},
+    hooks: hooksOf(reading, [`${ownFolder}/hooks/hooks.json`]),
     notes,
   };
 }
 
 /** Extensions of Qwen Code and Gemini CLI, and plugins of Claude Code: the parts that fit. */
-function readForeign(files: PluginFiles, manifest: JsonObject, place: PluginPlace, format: 'qwen' | 'claude'): Plugin {
+function readForeign(reading: PluginReading, manifest: JsonObject, format: 'qwen' | 'claude'): Plugin {
+  const { files, notes } = reading;
   const own = identity(manifest, format);
-  const problem = nameProblem(own.name);
-  if (problem !== undefined) throw new Error(problem);
-  const notes: string[] = [];
+  // It becomes a folder and the first part of the names of skills and commands.
+  if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(own.name) || /\.\.|\.$/.test(own.name))
+    throw new Error('its name may have only letters, digits, ., - and _');
   const pathIn = (key: string) => {
     const value = manifest[key];
     return typeof value === 'string' ? [value.replace(/^\.\//, '').replace(/\/+$/, '')] : [];
@@ -64,16 +67,16 @@ function readForeign(files: PluginFiles, manifest: JsonObject, place: PluginPlac
     for (const path of pathIn(key))
       if (![...files.keys()].some((file) => `${file}/`.startsWith(`${path}/`)))
         notes.push(`"${key}" names ${JSON.stringify(path)}, which the plugin does not have.`);
-  const { hooks } = manifest;
+  const { hooks, mcpServers } = manifest;
   return {
     ...own,
     skills: [
       ...skillsOf(files, ['skills', ...pathIn('skills')]),
-      ...(format === 'qwen' ? contextSkill(files, pathIn('contextFileName')[0] ?? 'QWEN.md', own, notes) : []),
+      ...(format === 'qwen' ? contextSkill(reading, pathIn('contextFileName')[0] ?? 'QWEN.md', own) : []),
     ],
     ...folders(files, ''),
-    servers: orNote(notes, () => foreignServers(files, manifest, place, notes)) ?? {},
-    hooks: hooksOf(files, ['hooks/hooks.json', ...pathIn('hooks')], place, notes, isObject(hooks) ? hooks : undefined),
+    servers: foreignServers(reading, ['.mcp.json', ...pathIn('mcpServers')], mcpServers),
+    hooks: hooksOf(reading, ['hooks/hooks.json', ...pathIn('hooks')], hooks),
     notes,
   };
 }
@@ -87,12 +90,6 @@ function identity(manifest: JsonObject, format: Plugin['format']) {
   return { name: text('name'), format, version: text('version'), description: text('description') };
 }
 
-/** The name becomes a folder and the first part of the names of skills and commands. */
-function nameProblem(name: string): string | undefined {
-  const isPlain = /^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && !name.includes('..') && !name.endsWith('.');
-  return isPlain ? undefined : 'its name may have only letters, digits, ., - and _';
-}
-
 /** Each folder that directly holds a SKILL.md; folders inside it belong to that skill. */
 function skillsOf(files: PluginFiles, roots: readonly string[]): Plugin['skills'] {
   return [...files].flatMap(([path, { content }]) => {
@@ -103,18 +100,15 @@ function skillsOf(files: PluginFiles, roots: readonly string[]): Plugin['skills'
 
 /** The text that an extension adds to every prompt there is loaded on demand here, as a skill. */
 function contextSkill(
-  files: PluginFiles,
+  { files, notes }: PluginReading,
   path: string,
   { name, description }: Pick<Plugin, 'name' | 'description'>,
-  notes: string[],
 ): Plugin['skills'] {
   const text = files.get(path)?.content.toString();
   if (text === undefined) return [];
   notes.push(`${path} is offered as the skill "context", and not part of every prompt.`);
-  const about = JSON.stringify(
-    `Instructions of the extension ${name}. ${description}`.replaceAll(/\s+/g, ' ').slice(0, 900),
-  );
-  return [{ folder: '', text: `---\nname: context\ndescription: ${about}\n---\n${text}` }];
+  const about = `Instructions of the extension ${name}. ${description}`.replaceAll(/\s+/g, ' ').slice(0, 900);
+  return [{ folder: '', text: `---\nname: context\ndescription: ${JSON.stringify(about)}\n---\n${text}` }];
 }
 
 function folders(files: PluginFiles, prefix: string): Pick<Plugin, 'commands' | 'agents' | 'tools'> {
@@ -127,28 +121,38 @@ function folders(files: PluginFiles, prefix: string): Pick<Plugin, 'commands' | 
   };
 }
 
+/** As settings, from files and the manifest itself. What would grant a server rights is left out. */
+function foreignServers(reading: PluginReading, paths: readonly string[], inline?: JsonValue): Plugin['servers'] {
+  const servers: Record<string, JsonObject> = Object.create(null);
+  for (const written of objectsIn(reading, paths, inline)) {
+    const named = written['mcpServers'] ?? written;
+    for (const [name, server] of Object.entries(isObject(named) ? named : {})) {
+      if (!isObject(server)) continue;
+      const { trust, alwaysAllow: _, autoApprove: __, ...rest } = server;
+      if (trust === true) reading.notes.push(`The server ${JSON.stringify(name)} asks to be trusted; it is not.`);
+      servers[name] = JSON.parse(JSON.stringify(rest), (_key, value: unknown) =>
+        typeof value === 'string' ? fillPlace(value, reading.place) : value,
+      );
+    }
+  }
+  return servers;
+}
+
 /** `{ hooks: { Event: [{ matcher, hooks: [{ type: 'command', command }] }] } }`, as in settings. */
-function hooksOf(
-  files: PluginFiles,
-  paths: readonly string[],
-  place: PluginPlace,
-  notes: string[],
-  inline?: JsonObject,
-): Plugin['hooks'] {
+function hooksOf(reading: PluginReading, paths: readonly string[], inline?: JsonValue): Plugin['hooks'] {
   const hooks: Record<string, HookGroup[]> = Object.create(null);
-  const written = [...new Set(paths)].flatMap((path) => existing(orNote(notes, () => jsonOf(files, path))));
-  for (const one of [...written, ...(inline ? [inline] : [])]) {
-    const events = isObject(one['hooks']) ? one['hooks'] : one;
+  for (const written of objectsIn(reading, paths, inline)) {
+    const events = isObject(written['hooks']) ? written['hooks'] : written;
     for (const [event, groups] of Object.entries(events)) {
       if (!Array.isArray(groups)) continue;
-      const commands = groups.filter(isObject).map((group: JsonObject) => commandsOnly(group, event, place, notes));
+      const commands = groups.filter(isObject).map((group: JsonObject) => commandsOnly(reading, group, event));
       hooks[event] = [...(hooks[event] ?? []), ...commands];
     }
   }
   return hooks;
 }
 
-function commandsOnly(group: JsonObject, event: string, place: PluginPlace, notes: string[]): HookGroup {
+function commandsOnly({ place, notes }: PluginReading, group: JsonObject, event: string): HookGroup {
   const all = Array.isArray(group['hooks']) ? group['hooks'].filter(isObject) : [];
   const hooks = all.flatMap(({ type = 'command', command, timeout }) => {
     if (type !== 'command' || typeof command !== 'string') return [];
@@ -160,11 +164,28 @@ function commandsOnly(group: JsonObject, event: string, place: PluginPlace, note
   return { ...(typeof matcher === 'string' && matcher.trim() !== '' && { matcher }), hooks };
 }
 
+/** The objects in those of these files that are there, and the one that the manifest holds. */
+function objectsIn({ files, notes }: PluginReading, paths: readonly string[], inline?: JsonValue): JsonObject[] {
+  const written = [...new Set(paths)].flatMap((path): JsonObject[] => {
+    const object = orNote(notes, () => jsonOf(files, path));
+    return object ? [object] : [];
+  });
+  return isObject(inline) ? [...written, inline] : written;
+}
+
+/** Fills in the names that other agents have for the folders of a plugin. */
+function fillPlace(text: string, { root, data }: PluginPlace): string {
+  return text
+    .replaceAll(/\$\{(?:(?:CLAUDE_)?PLUGIN_ROOT|extensionPath)\}|\$CLAUDE_PLUGIN_ROOT\b/g, () => root)
+    .replaceAll(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/g, () => data)
+    .replaceAll(/\$\{(?:\/|pathSeparator)\}/g, () => sep);
+}
+
 function orNote<T>(notes: string[], read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    notes.push(error instanceof Error ? error.message : String(error));
+    notes.push(thrownText(error));
     return undefined;
   }
 }

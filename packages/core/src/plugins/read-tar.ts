@@ -17,42 +17,35 @@ export function readTar(bytes: Buffer): PluginFiles {
   for (let at = 0; at + block <= tar.length; ) {
     const header = tar.subarray(at, at + block);
     if (header.every((byte) => byte === 0)) break;
-    const { type, content } = readHeader(tar, at);
-    if (type === 'L') longName = text(content, 0, content.length);
+    const { type, content } = readEntry(tar, at);
+    at += block + Math.ceil(content.length / block) * block;
+    if (type === 'L') longName = text(content);
     else if (type === 'x') longName = paxPath(content) ?? longName;
     else {
-      if (type !== 'g') addEntry(set, { type, name: longName ?? headerName(header), header, content });
+      const path = (longName ?? headerName(header)).replace(/^(?:\.\/)+/, '');
       longName = undefined;
+      // A folder, or a comment on the whole archive.
+      if (type === '5' || type === 'g') continue;
+      if (type !== '0' && type !== '\0')
+        throw new Error(`${JSON.stringify(path)} is refused: it is not a regular file`);
+      set.add(path, { content: Buffer.from(content), isExecutable: (octal(header, 100, 8) & 0o100) !== 0 });
     }
-    at += block + Math.ceil(content.length / block) * block;
   }
   if (set.files.size === 0) throw new Error('it is not a tar archive, or an empty one');
   return set.files;
 }
 
-function readHeader(tar: Buffer, at: number): Pick<Entry, 'type' | 'content'> {
+function readEntry(tar: Buffer, at: number): { type: string; content: Buffer } {
   const header = tar.subarray(at, at + block);
-  checkSum(header);
+  const plain = Buffer.from(header).fill(0x20, 148, 156);
+  const sum = plain.reduce((total, byte) => total + byte, 0);
+  if (sum !== octal(header, 148, 8)) throw new Error('it is not a tar archive, or damaged');
   const size = octal(header, 124, 12);
   const content = tar.subarray(at + block, at + block + size);
   if (content.length < size) throw new Error('the archive is cut off');
   const type = String.fromCharCode(header[156] ?? 0);
   if ((type === 'L' || type === 'x') && size > maxHeaderBytes) throw new Error('a name in it is too long');
   return { type, content };
-}
-
-interface Entry {
-  type: string;
-  name: string;
-  header: Buffer;
-  content: Buffer;
-}
-
-function addEntry(set: PluginFileSet, { type, name, header, content }: Entry): void {
-  const path = name.replace(/^(?:\.\/)+/, '');
-  if (type === '5') return;
-  if (type !== '0' && type !== '\0') throw new Error(`${JSON.stringify(path)} is refused: it is not a regular file`);
-  set.add(path, { content: Buffer.from(content), isExecutable: (octal(header, 100, 8) & 0o100) !== 0 });
 }
 
 function unzip(bytes: Buffer): Buffer {
@@ -64,27 +57,20 @@ function unzip(bytes: Buffer): Buffer {
   }
 }
 
-function checkSum(header: Buffer): void {
-  const plain = Buffer.from(header).fill(0x20, 148, 156);
-  const sum = plain.reduce((total, byte) => total + byte, 0);
-  if (sum !== octal(header, 148, 8)) throw new Error('it is not a tar archive, or damaged');
-}
-
 function octal(bytes: Buffer, start: number, length: number): number {
-  const digits = text(bytes, start, length).trim();
+  const digits = text(bytes.subarray(start, start + length)).trim();
   if (!/^[0-7]{0,11}$/.test(digits)) throw new Error('it is not a tar archive, or damaged');
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 
-function text(bytes: Buffer, start: number, length: number): string {
-  const field = bytes.subarray(start, start + length);
+function text(field: Buffer): string {
   const end = field.indexOf(0);
   return field.toString('utf8', 0, end < 0 ? field.length : end);
 }
 
 function headerName(header: Buffer): string {
-  const prefix = text(header, 257, 5) === 'ustar' ? text(header, 345, 155) : '';
-  const name = text(header, 0, 100);
+  const prefix = header.toString('latin1', 257, 262) === 'ustar' ? text(header.subarray(345, 500)) : '';
+  const name = text(header.subarray(0, 100));
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
@@ -103,7 +89,12 @@ function paxPath(content: Buffer): string | undefined {
 /** Without the folder that holds everything, as archives of GitHub and npm have one. */
 export function withoutTopFolder(files: PluginFiles): PluginFiles {
   const [first = ''] = files.keys();
-  const top = first.slice(0, first.indexOf('/') + 1);
-  if (top === '' || ![...files.keys()].every((path) => path.startsWith(top))) return files;
-  return new Map([...files].map(([path, file]) => [path.slice(top.length), file]));
+  const below = filesBelow(files, first.slice(0, first.indexOf('/') + 1));
+  return below.size === files.size ? below : files;
+}
+
+/** The files whose paths begin like this, without that beginning. */
+export function filesBelow(files: PluginFiles, prefix: string): PluginFiles {
+  const own = [...files].filter(([path]) => path.startsWith(prefix));
+  return new Map(own.map(([path, file]) => [path.slice(prefix.length), file]));
 }
