@@ -37,9 +37,9 @@ export const cases = group('sessions', [
       },
       lathe: async (place) => {
         const root = cloneOf(join(place.corpora, 'ts'), place.scratch);
-        const { home, rewind, close } = await openLathe(place, root);
-        const run = async () => (await openWorktree({ home, rewind, root }, { kind: 'session' }, never)).cwd;
-        return { run, close };
+        const lathe = await openLathe(place, root);
+        const run = async () => (await openWorktree(lathe, { kind: 'session' }, never)).cwd;
+        return { run, close: lathe.close };
       },
     },
     goals: [{ metric: 'time', than: 'raw', limit: 3, guard: 12 }],

@@ -8,10 +8,9 @@ async function main(): Promise<void> {
   const [cwd = '', home = ''] = process.argv.slice(2);
   const { signal } = new AbortController();
   const lathe = await createAgentLathe({ cwd, env: { PATH: process.env['PATH'] }, home });
-  const place = { home: lathe.home, rewind: lathe.rewind, root: cwd };
   const work = async () => {
     while (true) {
-      const worktree = await openWorktree(place, { kind: 'task' }, signal);
+      const worktree = await openWorktree(lathe, { kind: 'task' }, signal);
       appendFileSync(join(worktree.cwd, 'd0/f0.txt'), 'more\n');
       await worktree.changes(signal);
       await worktree.remove();

@@ -40,7 +40,7 @@ export { recordOfCall } from './session/step-recorder.js';
 export { projectFolders, type Skill, skillFolders } from './skills/find-skills.js';
 export type { SkillSource } from './skills/skill-source.js';
 export type { BackgroundTask } from './subagents/background-tasks.js';
-export { applyRunner, describeMerge } from './subagents/isolated-subagent.js';
+export { describeMerge } from './subagents/isolated-subagent.js';
 export type { SubagentDefinition } from './subagents/subagent-definition.js';
 export { Subagents } from './subagents/subagents.js';
 export { readTasks, TaskFileError, type TaskLine } from './tasks/read-tasks.js';

@@ -165,8 +165,7 @@ test('what was agreed to counts in a worktree too, as long as it is the same', a
   const { start, state, cwd } = await trusted({ project: { '.claude/skills/a/SKILL.md': skill('a') } });
   execFileSync('git', ['init', '-q'], { cwd });
   const lathe = await start();
-  const { home, rewind } = lathe;
-  const worktree = await openWorktree({ home, rewind, root: cwd }, { kind: 'task' }, signal);
+  const worktree = await openWorktree(lathe, { kind: 'task' }, signal);
   onTestFinished(() => worktree.remove());
   const openInside = async () => {
     const inner = await lathe.openIn(worktree);

@@ -1,15 +1,11 @@
-import type { Lathe, LatheHost } from '@lathe/core';
-import { type Approver, ToolRegistry } from '@lathe/core';
+import type { Approver, Lathe } from '@lathe/core';
 import type { Agent } from '../loop/agent.js';
-import type { ApplyRunner, MergeOutcome, Worktree } from '../worktrees/worktree.js';
-import { openWorktree } from '../worktrees/worktrees.js';
+import type { Merge, MergeOutcome, Worktree } from '../worktrees/worktree.js';
+import { openWorktree, type WorktreePlace } from '../worktrees/worktrees.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { OpenedSubagent } from './subagents.js';
 
-type Applying = Pick<LatheHost, 'openScheduler'>;
-type Origin<L> = Applying &
-  Pick<Lathe, 'workspace'> &
-  Pick<LatheHost, 'home' | 'rewind'> & { openIn(worktree: Worktree): Promise<L> };
+type Origin<L> = WorktreePlace & Merge['into'] & { openIn(worktree: Worktree): Promise<L> };
 
 export interface Isolation<L> {
   /** Who works there, for questions. */
@@ -31,8 +27,7 @@ export async function isolate<L extends Pick<Lathe, 'close'>>(
   { name, approver, beforeChange, open }: Isolation<L>,
   signal: AbortSignal,
 ): Promise<OpenedSubagent> {
-  const { home, rewind, workspace } = origin;
-  const worktree = await openWorktree({ home, rewind, root: workspace.root }, { kind: 'task' }, signal);
+  const worktree = await openWorktree(origin, { kind: 'task' }, signal);
   let inner: L | undefined;
   const close = async () => {
     await inner?.close();
@@ -41,37 +36,18 @@ export async function isolate<L extends Pick<Lathe, 'close'>>(
   try {
     inner = await origin.openIn(worktree);
     const agent = await open(inner);
-    const by = `the subagent ${name}`;
-    const run = applyRunner(origin, { approver, ...(beforeChange && { beforeChange }) }, signal);
+    const asking = { approver, ...(beforeChange && { beforeChange }) };
+    const merge = { by: `the subagent ${name}`, into: origin, asking };
     const bringBack = async (problem: string | undefined) => {
-      if (problem !== undefined) return unfinished((await worktree.changes(signal)).patch);
-      return describeMerge(await applying.run(signal, () => worktree.merge({ by, workspace, run }, signal)));
+      if (problem === undefined) return describeMerge(await applying.run(signal, () => worktree.merge(merge, signal)));
+      const { patch } = await worktree.changes(signal);
+      return patch === '' ? '' : `It did not finish, so its changes were not applied:\n${patch}`;
     };
     return { agent, bringBack, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/** Runs the tool that applies changes like any call: under the rules, with the question and the journal of a session. */
-export function applyRunner(
-  { openScheduler }: Applying,
-  options: Parameters<LatheHost['openScheduler']>[0],
-  signal: AbortSignal,
-): ApplyRunner {
-  return async (tool) => {
-    const registry = new ToolRegistry();
-    registry.registerTool(tool);
-    const [outcome] = await openScheduler({ ...options, registry }).run([{ name: tool.name, args: {} }], signal);
-    signal.throwIfAborted();
-    if (!outcome) throw new Error('the scheduler returned no outcome');
-    return outcome;
-  };
-}
-
-function unfinished(patch: string): string {
-  return patch === '' ? '' : `It did not finish, so its changes were not applied:\n${patch}`;
 }
 
 /** What became of the changes, for the agent that asked for them. */

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import type { LatheOptions } from '@lathe/core';
+import { thrownText } from '@lathe/core/host';
 import { type AgentLathe, createAgentLathe } from '../create-agent-lathe.js';
 import type { PromptEnd } from '../loop/agent-event.js';
 import { noUsage } from '../loop/budget.js';
 import { chooseModel } from '../models/choose/choose-model.js';
 import type { Model, Usage } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
-import { openSession } from '../open-session.js';
+import { openSession, type Session } from '../open-session.js';
 import { openWorktree } from '../worktrees/worktrees.js';
 import type { TaskLine } from './read-tasks.js';
 
@@ -53,7 +54,7 @@ export async function runTask(task: TaskLine, options: RunTaskOptions, signal: A
     signal.throwIfAborted();
     const lathe = await createAgentLathe({ ...rest, flags, cwd: resolve(cwd, task.cwd ?? '.') });
     try {
-      await inWorktree(task, { lathe, model, settle }, signal);
+      await inWorktree(task, { lathe, given: model, settle }, signal);
     } finally {
       await lathe.close();
     }
@@ -65,33 +66,38 @@ export async function runTask(task: TaskLine, options: RunTaskOptions, signal: A
 }
 
 function failure({ id }: TaskLine, error: unknown, { aborted }: AbortSignal): TaskResult {
-  const text = error instanceof Error ? error.message : String(error);
-  return { id, status: aborted ? 'cancelled' : 'error', result: text, usage: { ...noUsage }, sessionId: '' };
+  return { id, status: aborted ? 'cancelled' : 'error', result: thrownText(error), usage: noUsage, sessionId: '' };
 }
 
-interface TaskPlace {
+interface Place {
   lathe: AgentLathe;
-  model: Model | undefined;
+  given: Model | undefined;
   settle: (result: TaskResult) => Promise<void>;
 }
 
-async function inWorktree(task: TaskLine, { lathe, model, settle }: TaskPlace, signal: AbortSignal): Promise<void> {
-  const { home, rewind, workspace } = lathe;
-  const worktree = await openWorktree({ home, rewind, root: workspace.root }, { kind: 'task' }, signal);
+/** Works on the task in a copy of the repository, and settles its result before the copy is removed. */
+async function inWorktree(
+  { id, prompt }: TaskLine,
+  { lathe, given, settle }: Place,
+  signal: AbortSignal,
+): Promise<void> {
+  const worktree = await openWorktree(lathe, { kind: 'task' }, signal);
   try {
     const inner = await lathe.openIn(worktree);
     try {
-      const { end, sessionId } = await work(task, inner, model, signal);
+      const model = given ?? (await modelOf(inner, signal));
+      const session = await openSession(inner, { model, takesSnapshots: false });
+      const end = await endOf(session, prompt, signal);
       const { patch, leftOut } = await worktree.changes(signal);
       const isDone = end.reason === 'done';
       const note = leftOut.length > 0 ? `\n[Not in the patch, because too large: ${leftOut.join(', ')}]` : '';
       await settle({
-        id: task.id,
+        id,
         status: isDone ? 'success' : end.reason === 'aborted' ? 'cancelled' : 'error',
         result: `${isDone ? end.text : (end.message ?? end.reason)}${note}`,
         ...(patch !== '' && { patch }),
         usage: end.usage,
-        sessionId,
+        sessionId: session.id,
       });
     } finally {
       await inner.close();
@@ -101,19 +107,13 @@ async function inWorktree(task: TaskLine, { lathe, model, settle }: TaskPlace, s
   }
 }
 
-async function work(
-  { prompt }: TaskLine,
-  lathe: AgentLathe,
-  given: Model | undefined,
-  signal: AbortSignal,
-): Promise<{ end: PromptEnd; sessionId: string }> {
-  const model = given ?? (await modelOf(lathe, signal));
-  const session = await openSession(lathe, { model, takesSnapshots: false });
+/** Works on one prompt, and closes the session. */
+async function endOf(session: Session, prompt: string, signal: AbortSignal): Promise<PromptEnd> {
   try {
     let end: PromptEnd | undefined;
     for await (const event of session.prompt(prompt, signal)) if (event.type === 'prompt-end') ({ end } = event);
     if (!end) throw new Error('the agent sent no prompt-end event');
-    return { end, sessionId: session.id };
+    return end;
   } finally {
     await session.close();
   }

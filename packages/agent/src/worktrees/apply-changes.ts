@@ -9,9 +9,8 @@ export interface PreparedChanges {
   by: string;
   /** The directory that the paths are relative to. */
   root: string;
-  paths: readonly string[];
-  /** Why a person must agree to a change, by path, besides what its name says. */
-  guarded: ReadonlyMap<string, string>;
+  /** `guarded`: why a person must agree to the change, besides what its name says. */
+  files: readonly { path: string; guarded?: string }[];
   /** A unified diff of all of them. */
   diff: string;
   /** Makes the changes, and returns the paths that were left because they changed in the meantime. */
@@ -44,16 +43,15 @@ export class ApplyChangesTool extends BaseTool<object> {
   }
 
   override getDescription(): string {
-    return `Apply ${countFiles(this.#changes.paths)} of ${this.#changes.by}`;
+    return `Apply ${countFiles(this.#changes.files)} of ${this.#changes.by}`;
   }
 
   override async getTargets(_: object, call: ToolCall = directCall()): Promise<Target[]> {
-    const { root, paths, guarded, diff } = this.#changes;
+    const { root, files, diff } = this.#changes;
     const targets: Target[] = await Promise.all(
-      paths.map(async (path) => {
+      files.map(async ({ path, guarded }) => {
         const location = await judgePath(this.#workspace, call, join(root, path));
-        const reason = location.guarded ?? guarded.get(path);
-        return pathTarget({ ...location, ...(reason !== undefined && { guarded: reason }) }, 'write');
+        return pathTarget({ ...(guarded !== undefined && { guarded }), ...location }, 'write');
       }),
     );
     const [first] = targets;
@@ -64,23 +62,23 @@ export class ApplyChangesTool extends BaseTool<object> {
   }
 
   override async shouldConfirmExecute(): Promise<Confirmation> {
-    const { by, root, paths, diff } = this.#changes;
-    const [first = ''] = paths;
+    const { by, root, files, diff } = this.#changes;
+    const [only, ...others] = files.map(({ path }) => path);
+    const isOne = only !== undefined && others.length === 0;
     const isCut = diff.length > maxDiff;
     return {
       type: 'edit',
       title: `Apply the changes of ${by}?`,
-      fileName: paths.length === 1 ? first : countFiles(paths),
-      filePath: paths.length === 1 ? join(root, first) : root,
-      fileDiff: isCut ? diff.slice(0, maxDiff) : diff,
+      fileName: isOne ? only : countFiles(files),
+      filePath: isOne ? join(root, only) : root,
+      fileDiff: diff.slice(0, maxDiff),
       ...(isCut && { warnings: [`The diff is long: only the first ${maxDiff} characters are shown.`] }),
     };
   }
 
   async execute(_: object, signal: AbortSignal): Promise<ToolResult> {
-    const { paths } = this.#changes;
     const left = await this.#changes.apply(signal);
-    const done = paths.filter((path) => !left.includes(path));
+    const done = this.#changes.files.flatMap(({ path }) => (left.includes(path) ? [] : [path]));
     const applied = `Applied: ${done.join(', ') || 'nothing'}.`;
     const message = `Changed in the meantime, so left as they are: ${left.join(', ')}.`;
     const text = left.length === 0 ? applied : `${applied}\n${message}`;
@@ -89,14 +87,11 @@ export class ApplyChangesTool extends BaseTool<object> {
   }
 }
 
-function countFiles(paths: readonly string[]): string {
-  return paths.length === 1 ? '1 file' : `${paths.length} files`;
+function countFiles({ length }: readonly unknown[]): string {
+  return length === 1 ? '1 file' : `${length} files`;
 }
 
 function addedLines(diff: string): string {
-  return diff
-    .replaceAll('\r\n', '\n')
-    .split('\n')
-    .filter((line) => line.startsWith('+'))
-    .join('\n');
+  const lines = diff.split(/\r?\n/);
+  return lines.filter((line) => line.startsWith('+')).join('\n');
 }

@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { createAgentLathe } from '../create-agent-lathe.js';
-import { applyRunner } from '../subagents/isolated-subagent.js';
 import { type OpenWorktree, openWorktree } from './worktrees.js';
 
 const never = new AbortController().signal;
@@ -40,13 +39,12 @@ async function roundTrip(
   const flags = { 'tools.approvalMode': 'yolo' };
   const lathe = await createAgentLathe({ cwd: root, env: { PATH: process.env['PATH'] }, home: tempDirectory(), flags });
   onTestFinished(() => lathe.close());
-  const { home, rewind, workspace } = lathe;
-  const worktree = await openWorktree({ home, rewind, root }, { kind: 'task', from }, never);
+  const worktree = await openWorktree(lathe, { kind: 'task', from }, never);
   const status = () => git(worktree.cwd, 'status', '--short');
   const before = existsSync(join(worktree.cwd, '.git')) ? status() : 'no repository';
   inside(worktree.cwd);
   outside(root);
-  const outcome = await worktree.merge({ by: 'x', workspace, run: applyRunner(lathe, {}, never) }, never);
+  const outcome = await worktree.merge({ by: 'x', into: lathe }, never);
   await worktree.remove();
   return { before, outcome };
 }

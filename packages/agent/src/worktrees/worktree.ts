@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { type AnyTool, type CallOutcome } from '@lathe/core';
-import { type CopyChanges, PrivateStore, type TreeCopy, type WorktreeOrigin } from '@lathe/core/host';
-import type { LatheHome, Workspace } from '@lathe/core/tools';
+import { type Lathe, type LatheHost, ToolRegistry } from '@lathe/core';
+import { type CopyChanges, PrivateStore, type Rewind, type TreeCopy, type WorktreeOrigin } from '@lathe/core/host';
+import type { LatheHome } from '@lathe/core/tools';
 import { ApplyChangesTool } from './apply-changes.js';
 
 /** What is on disk about a worktree, so that a later process can continue with it or remove it. */
@@ -34,99 +34,106 @@ export interface MergeOutcome {
   leftOut: readonly string[];
 }
 
+/** Who made the changes, the session that gets them, and how that asks. */
+export interface Merge {
+  by: string;
+  into: Pick<Lathe, 'workspace'> & Pick<LatheHost, 'openScheduler'>;
+  asking?: Parameters<LatheHost['openScheduler']>[0];
+}
+
 export interface WorktreeParts {
   record: WorktreeRecord;
-  copy: TreeCopy;
+  rewind: Pick<Rewind, 'copyOf'>;
   /** The copy's own directory, as a real path. */
   directory: string;
   home: LatheHome;
 }
 
-/** Runs one tool under the rules of the session that gets the changes. */
-export type ApplyRunner = (tool: AnyTool) => Promise<CallOutcome>;
-
 /** A copy of a repository, with a branch and a directory of its own, in which an agent works. */
 export class Worktree {
-  readonly id: string;
+  /** How a person calls it. */
+  readonly name: string;
   /** Where to work: the same place in the copy as `root` in the original. */
   readonly cwd: string;
   readonly origin: WorktreeOrigin;
   readonly #parts: WorktreeParts;
+  readonly #copy: TreeCopy;
+  readonly #base: string;
 
   constructor(parts: WorktreeParts) {
-    const { record, directory } = parts;
-    const { id, top, root, objects } = record;
+    const { record, directory, rewind } = parts;
+    const { id, top, root, objects, base = '' } = record;
     this.#parts = parts;
-    this.id = id;
+    this.#copy = rewind.copyOf(top, { directory, id });
+    this.#base = base;
+    this.name = nameOf(record);
     this.cwd = join(directory, relative(top, root));
     this.origin = { directory: root, top, copyTop: directory, ...(objects !== undefined && { objects }) };
   }
 
+  /** Writes the files of the original. Returns what to remember about that. */
+  create(from: 'now' | 'commit', signal: AbortSignal): Promise<Pick<WorktreeRecord, 'base' | 'objects'>> {
+    return this.#copy.create(from, signal);
+  }
+
   /** What was done here, and a patch of it for `git apply`. */
   async changes(signal: AbortSignal): Promise<CopyChanges & { patch: string }> {
-    const changes = await this.#parts.copy.changes(this.#base, signal);
+    const changes = await this.#copy.changes(this.#base, signal);
     return { ...changes, patch: await this.#patch(changes, pathsOf(changes), signal) };
   }
 
   /** Makes the changes in the original, after a question if the rules ask for one. What cannot be applied is returned. */
-  async merge(
-    { by, workspace, run }: { by: string; workspace: Workspace; run: ApplyRunner },
-    signal: AbortSignal,
-  ): Promise<MergeOutcome> {
-    const { copy, record } = this.#parts;
-    const changes = await copy.changes(this.#base, signal);
-    const plan = await copy.plan(this.#base, changes, signal);
+  async merge({ by, into, asking }: Merge, signal: AbortSignal): Promise<MergeOutcome> {
+    const changes = await this.#copy.changes(this.#base, signal);
+    const plan = await this.#copy.plan(this.#base, changes, signal);
     const paths = pathsOf(plan);
-    const conflicts = [...plan.conflicts];
-    const rest = () => this.#patch(changes, conflicts, signal);
-    const { leftOut } = changes;
-    if (paths.length === 0) return { applied: [], conflicts, rest: await rest(), leftOut };
+    const left: string[] = [];
     const apply = async (own: AbortSignal) => {
-      const outcomes = await copy.apply(plan, own);
-      const left = outcomes.flatMap(({ path, status }) => (status === 'left' ? [path] : []));
-      conflicts.push(...left);
+      const outcomes = await this.#copy.apply(plan, own);
+      left.push(...outcomes.flatMap(({ path, status }) => (status === 'left' ? [path] : [])));
       return left;
     };
-    const diff = await this.#patch(changes, paths, signal);
-    const guarded = new Map(
-      plan.files.flatMap(({ path, guarded: reason }) => (reason ? [[path, reason] as const] : [])),
-    );
-    const outcome = await run(new ApplyChangesTool(workspace, { by, root: record.top, paths, guarded, diff, apply }));
-    const applied = paths.filter((path) => !conflicts.includes(path));
-    if (outcome.status === 'success' || conflicts.length > plan.conflicts.length)
-      return { applied, conflicts, rest: await rest(), leftOut };
-    conflicts.push(...paths);
-    const refusal = outcome.error?.message ?? 'the person said no';
-    return { applied: [], conflicts: plan.conflicts, refusal, rest: await rest(), leftOut };
-  }
-
-  /** How a person calls it. */
-  get name(): string {
-    return nameOf(this);
+    let refusal: string | undefined;
+    if (paths.length > 0) {
+      const diff = await this.#patch(changes, paths, signal);
+      const prepared = { by, root: this.origin.top, files: plan.files, diff, apply };
+      const registry = new ToolRegistry();
+      registry.registerTool(new ApplyChangesTool(into.workspace, prepared));
+      const scheduler = into.openScheduler({ ...asking, registry });
+      const [outcome] = await scheduler.run([{ name: ApplyChangesTool.toolName, args: {} }], signal);
+      signal.throwIfAborted();
+      const isRefused = outcome?.status !== 'success' && left.length === 0;
+      if (isRefused) refusal = outcome?.error?.message ?? 'the person said no';
+    }
+    const missing = refusal === undefined ? left : paths;
+    return {
+      applied: paths.filter((path) => !missing.includes(path)),
+      conflicts: [...plan.conflicts, ...left],
+      ...(refusal !== undefined && { refusal }),
+      rest: await this.#patch(changes, [...plan.conflicts, ...missing], signal),
+      leftOut: changes.leftOut,
+    };
   }
 
   /** Leaves it to another process. */
   async release(): Promise<void> {
-    const free = (record: WorktreeRecord) => (record.id === this.id ? { ...record, owner: '' } : record);
-    await worktreeRecords(this.#parts.home).update((all) => all.map(free));
+    const { home, record } = this.#parts;
+    const free = (each: WorktreeRecord) => (each.id === record.id ? { ...each, owner: '' } : each);
+    await worktreeRecords(home).update((all) => all.map(free));
   }
 
   /** Leaves nothing behind. */
   async remove(): Promise<void> {
-    const { copy, directory, home } = this.#parts;
+    const { directory, home, record } = this.#parts;
     // Another process that cleans up may remove the same.
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-    await copy.forget(this.cwd, new AbortController().signal);
+    await this.#copy.forget(this.cwd, new AbortController().signal);
     // Last, because what is left without it is never found.
-    await worktreeRecords(home).update((all) => all.filter(({ id }) => id !== this.id));
-  }
-
-  get #base(): string {
-    return this.#parts.record.base ?? '';
+    await worktreeRecords(home).update((all) => all.filter(({ id }) => id !== record.id));
   }
 
   #patch({ tree }: CopyChanges, paths: readonly string[], signal: AbortSignal): Promise<string> {
-    return this.#parts.copy.patch(this.#base, tree, paths, signal);
+    return this.#copy.patch(this.#base, tree, paths, signal);
   }
 }
 

@@ -23,7 +23,7 @@ function repository(files: Record<string, string>): string {
 async function place(root: string, home = tempDirectory()) {
   const lathe = await createAgentLathe({ cwd: root, env: { PATH: process.env['PATH'] }, home });
   onTestFinished(() => lathe.close());
-  return { home: lathe.home, rewind: lathe.rewind, root };
+  return lathe;
 }
 
 const leftIn = (home: string) => {

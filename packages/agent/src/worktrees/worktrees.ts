@@ -3,14 +3,14 @@ import { realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '@lathe/core';
 import { enclosingRepository, processIdentity, processState, type Rewind } from '@lathe/core/host';
-import type { LatheHome } from '@lathe/core/tools';
+import type { LatheHome, Workspace } from '@lathe/core/tools';
 import { nameOf, Worktree, type WorktreeRecord, worktreeRecords } from './worktree.js';
 
 export interface WorktreePlace {
   home: LatheHome;
   rewind: Pick<Rewind, 'copyOf'>;
-  /** The directory that the agent would work in without a worktree. */
-  root: string;
+  /** Its root is the directory that the agent would work in without a worktree. */
+  workspace: Pick<Workspace, 'root'>;
 }
 
 export interface OpenWorktree {
@@ -27,34 +27,26 @@ const folder = 'worktrees';
 
 /** Makes a worktree, or continues with the one of this name. Throws outside a git repository. */
 export async function openWorktree(
-  place: WorktreePlace,
+  { home, rewind, workspace }: WorktreePlace,
   { kind, name = randomBytes(4).toString('hex'), from = 'now' }: OpenWorktree,
   signal: AbortSignal,
 ): Promise<Worktree> {
-  const { home, rewind } = place;
-  const root = await realpath(place.root);
+  const root = await realpath(workspace.root);
   const top = (await enclosingRepository(root))?.workTree;
   if (top === undefined)
     throw new ToolError('execution_failed', `${root} is in no git repository, which a worktree needs. Run: git init`);
-  const id = `${keyOf(top)}-${name}`;
+  const id = `${createHash('sha256').update(top).digest('hex').slice(0, 8)}-${name}`;
   const directory = join(await realpath(await home.directory(folder)), id);
-  const record = await claim(home, {
-    id,
-    kind,
-    owner: await processIdentity(process.pid),
-    time: Date.now(),
-    top,
-    root,
-  });
-  const copy = rewind.copyOf(top, { directory, id });
-  const worktree = new Worktree({ record, copy, directory, home });
+  const owner = await processIdentity(process.pid);
+  const record = await claim(home, { id, kind, owner, time: Date.now(), top, root });
+  const worktree = new Worktree({ record, rewind, directory, home });
   if (record.base !== undefined) return worktree;
   try {
     // Half of one is left by a process that was killed.
     await rm(directory, { recursive: true, force: true });
-    const made = { ...record, ...(await copy.create(from, signal)) };
+    const made = { ...record, ...(await worktree.create(from, signal)) };
     await worktreeRecords(home).update((all) => [...all.filter((each) => each.id !== id), made]);
-    return new Worktree({ record: made, copy, directory, home });
+    return new Worktree({ record: made, rewind, directory, home });
   } catch (error) {
     await worktree.remove();
     throw error;
@@ -76,24 +68,17 @@ async function claim(home: LatheHome, fresh: WorktreeRecord): Promise<WorktreeRe
 }
 
 /** The names of the sessions' worktrees of this repository. */
-export async function keptWorktrees({ home, root }: Pick<WorktreePlace, 'home' | 'root'>): Promise<string[]> {
-  const top = (await enclosingRepository(root))?.workTree;
+export async function keptWorktrees({ home, workspace }: Omit<WorktreePlace, 'rewind'>): Promise<string[]> {
+  const top = (await enclosingRepository(workspace.root))?.workTree;
   const records = await worktreeRecords(home).entries();
   return records.filter((record) => record.kind === 'session' && record.top === top).map(nameOf);
 }
 
-function keyOf(top: string): string {
-  return createHash('sha256').update(top).digest('hex').slice(0, 8);
-}
-
 /** Removes what killed processes left: worktrees of tasks, and those of sessions that were never finished. */
-export async function removeLeftovers({ home, rewind }: Omit<WorktreePlace, 'root'>): Promise<void> {
-  for (const record of await worktreeRecords(home).entries()) {
-    if (!(await isLeft(record))) continue;
-    const { id, top } = record;
-    const directory = home.file(folder, id);
-    await new Worktree({ record, copy: rewind.copyOf(top, { directory, id }), directory, home }).remove();
-  }
+export async function removeLeftovers({ home, rewind }: Omit<WorktreePlace, 'workspace'>): Promise<void> {
+  for (const record of await worktreeRecords(home).entries())
+    if (await isLeft(record))
+      await new Worktree({ record, rewind, directory: home.file(folder, record.id), home }).remove();
 }
 
 async function isLeft({ kind, owner, base, time }: WorktreeRecord): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { applyRunner, describeMerge, openWorktree, type TaskResult } from '@lathe/agent';
+import { describeMerge, openWorktree, type TaskResult } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
@@ -16,14 +16,13 @@ export async function applyResults(
   const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
   let code: number = exitCodes.success;
   try {
-    const { home, rewind, workspace } = lathe;
     for (const { id, patch } of results) {
       const say = (text: string) => io.err(visibleText(`lathe: ${id}: ${text}`));
       if (patch === undefined) {
         say('changed no files');
         continue;
       }
-      const worktree = await openWorktree({ home, rewind, root: workspace.root }, { kind: 'task' }, signal);
+      const worktree = await openWorktree(lathe, { kind: 'task' }, signal);
       try {
         const problem = await gitApply(worktree.origin.copyTop, patch, signal);
         if (problem !== undefined) {
@@ -31,8 +30,7 @@ export async function applyResults(
           code = exitCodes.failure;
           continue;
         }
-        const run = applyRunner(lathe, {}, signal);
-        const outcome = await worktree.merge({ by: `the task ${id}`, workspace, run }, signal);
+        const outcome = await worktree.merge({ by: `the task ${id}`, into: lathe }, signal);
         say(describeMerge({ ...outcome, rest: '' }));
         if (outcome.refusal !== undefined) code = exitCodes.denied;
         else if (outcome.conflicts.length > 0) code = exitCodes.failure;

@@ -1,4 +1,4 @@
-import { applyRunner, describeMerge, keptWorktrees, openWorktree, type Worktree } from '@lathe/agent';
+import { describeMerge, keptWorktrees, openWorktree, type Worktree } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
@@ -9,19 +9,14 @@ import { openLathe } from './open-lathe.js';
 
 const maxListed = 20;
 
-interface Place {
-  flags: Flags;
-  io: Io;
-}
-
 /** Runs a session in a worktree, and settles at the end what becomes of its changes. Without a name, the worktree is new. */
 export async function inWorktree(
   wanted: string,
-  { flags, io }: Place,
+  { flags, io }: { flags: Flags; io: Io },
   signal: AbortSignal,
   work: (io: Io) => Promise<number>,
 ): Promise<number> {
-  const worktree = await open(wanted, { flags, io }, signal);
+  const worktree = await open(wanted, flags, io, signal);
   io.err(visibleText(`lathe: working in the worktree ${worktree.name} (${worktree.cwd})`));
   let code: number | undefined;
   try {
@@ -47,16 +42,15 @@ function isEmpty({ files, leftOut }: Changes): boolean {
   return files.length === 0 && leftOut.length === 0;
 }
 
-async function open(wanted: string, { flags, io }: Place, signal: AbortSignal): Promise<Worktree> {
+async function open(wanted: string, flags: Flags, io: Io, signal: AbortSignal): Promise<Worktree> {
   const lathe = await openLathe(flags, io);
   try {
-    const { home, rewind, workspace } = lathe;
-    const place = { home, rewind, root: workspace.root };
-    const name = wanted === '' ? {} : { name: wanted };
-    const kept = await keptWorktrees(place);
-    if (wanted === '' && kept.length > 0)
+    const from = flags.fromCommit ? 'commit' : 'now';
+    if (wanted !== '') return await openWorktree(lathe, { kind: 'session', name: wanted, from }, signal);
+    const kept = await keptWorktrees(lathe);
+    if (kept.length > 0)
       io.err(visibleText(`lathe: kept worktrees with changes: ${kept.join(', ')} (continue with --worktree NAME)`));
-    return await openWorktree(place, { kind: 'session', ...name, from: flags.fromCommit ? 'commit' : 'now' }, signal);
+    return await openWorktree(lathe, { kind: 'session', from }, signal);
   } finally {
     await lathe.close();
   }
@@ -77,12 +71,7 @@ async function settle(code: number, worktree: Worktree, flags: Flags, io: Io): P
   return code;
 }
 
-async function askPerson(
-  { files, leftOut }: Changes,
-  { name, origin }: Worktree,
-  io: Io,
-  signal: AbortSignal,
-): Promise<'apply' | 'keep' | 'discard'> {
+async function askPerson({ files, leftOut }: Changes, { name, origin }: Worktree, io: Io, signal: AbortSignal) {
   const lines = [
     ...files.map(({ path, from, to }) => `  ${from ? (to ? 'changed' : 'removed') : 'new    '}  ${path}`),
     ...leftOut.map((path) => `  not applied, only kept  ${path}`),
@@ -98,9 +87,7 @@ async function apply(code: number, worktree: Worktree, flags: Flags, io: Io): Pr
   const { signal } = new AbortController();
   const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
   try {
-    const by = `the worktree ${worktree.name}`;
-    const run = applyRunner(lathe, {}, signal);
-    const outcome = await worktree.merge({ by, workspace: lathe.workspace, run }, signal);
+    const outcome = await worktree.merge({ by: `the worktree ${worktree.name}`, into: lathe }, signal);
     io.err(visibleText(`lathe: ${describeMerge({ ...outcome, rest: '' })}`));
     if (outcome.refusal === undefined && outcome.conflicts.length === 0 && outcome.leftOut.length === 0) {
       await worktree.remove();
