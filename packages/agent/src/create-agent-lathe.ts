@@ -66,7 +66,7 @@ export async function createAgentLathe({ runTask, ...options }: AgentLatheOption
         openSources,
         ...(depth > 0 && {
           tasks: runTask ? { list: () => subagents.list(), run: runTask } : subagents,
-          tools: runTask ? [] : [new TaskControlTool(subagents)],
+          tools: runTask ? [] : [new TaskControlTool(subagents.background)],
         }),
         ...(answerer && { answerer }),
       };

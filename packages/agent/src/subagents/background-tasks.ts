@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolError } from '@lathe/core';
-import { keepEnds } from '@lathe/core/host';
+import { keepEnds, thrownText } from '@lathe/core/host';
 import type { FinishedTask, Task } from '@lathe/core/tools';
 import type { Agent } from '../loop/agent.js';
 import type { AgentEvent } from '../loop/agent-event.js';
@@ -63,36 +63,23 @@ export class BackgroundTasks {
         `${maxUnfinished} background tasks are unfinished: wait for their reports.`,
       );
     const id = `t${++this.#count}`;
-    const controller = new AbortController();
-    const deliver = inbox.expect();
+    const { subagent_type: name, description } = task;
+    const shown = { id, name, description, state: 'waiting', tokens: 0, activity: '' } as const;
     const entry: Entry = {
-      task: {
-        id,
-        name: task.subagent_type,
-        description: task.description,
-        state: 'waiting',
-        tokens: 0,
-        activity: '',
-        startedAt: performance.now(),
-      },
+      task: { ...shown, startedAt: performance.now() },
       inbox,
-      controller,
+      controller: new AbortController(),
       ended: Promise.resolve(),
     };
     this.#entries.set(id, entry);
-    entry.ended = this.#follow(entry, work).then(deliver);
-    this.#changed();
+    entry.ended = this.#follow(entry, work).then(inbox.expect());
+    this.#update(entry, {});
     return id;
   }
 
-  /** The newest last. A list stays the same until something changes. */
-  list(): readonly BackgroundTask[] {
-    return this.#shown;
-  }
-
-  /** Those that an agent started. */
-  listOf(inbox: Inbox): BackgroundTask[] {
-    return this.#of(inbox).map(({ task }) => task);
+  /** All, or those that one agent started, the newest last. The list of all stays the same until something changes. */
+  list(inbox?: Inbox): readonly BackgroundTask[] {
+    return inbox ? this.#of(inbox).map(({ task }) => task) : this.#shown;
   }
 
   /** Calls `listener` after each change. Returns how to end that. */
@@ -140,7 +127,12 @@ export class BackgroundTasks {
   async #follow(entry: Entry, work: (own: TaskWork) => Promise<FinishedTask>): Promise<string> {
     const { id } = entry.task;
     const { signal } = entry.controller;
-    const onEvent = (event: AgentEvent) => this.#note(entry, event);
+    const onEvent = (event: AgentEvent) => {
+      if (event.type === 'call-update') this.#update(entry, { activity: event.description });
+      if (event.type !== 'usage') return;
+      const { inputTokens, outputTokens } = event.usage.session;
+      this.#update(entry, { tokens: inputTokens + outputTokens });
+    };
     const onOpen = (agent: Agent) => {
       entry.agent = agent;
       this.#update(entry, { state: 'running', startedAt: performance.now() });
@@ -151,18 +143,11 @@ export class BackgroundTasks {
       this.#end(entry, problem === undefined ? 'done' : 'failed');
       return reportOf(entry, problem === undefined ? 'is done' : `did not finish: ${problem}`, text);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = thrownText(error);
       const isStopped = signal.aborted && reason === stopped;
       this.#end(entry, isStopped ? 'stopped' : 'failed');
       return reportOf(entry, isStopped ? 'was stopped.' : `failed: ${reason}`, '');
     }
-  }
-
-  #note(entry: Entry, event: AgentEvent): void {
-    if (event.type === 'call-update') this.#update(entry, { activity: event.description });
-    if (event.type !== 'usage') return;
-    const { inputTokens, outputTokens } = event.usage.session;
-    this.#update(entry, { tokens: inputTokens + outputTokens });
   }
 
   #end(entry: Entry, state: BackgroundTask['state']): void {
@@ -174,10 +159,6 @@ export class BackgroundTasks {
 
   #update(entry: Entry, change: Partial<BackgroundTask>): void {
     entry.task = { ...entry.task, ...change };
-    this.#changed();
-  }
-
-  #changed(): void {
     this.#shown = this.#of().map(({ task }) => task);
     for (const listener of this.#listeners) listener();
   }

@@ -6,7 +6,6 @@ import { spentIn } from '../loop/run-calls.js';
 import { BackgroundTasks } from './background-tasks.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { SubagentDefinition } from './subagent-definition.js';
-import type { TaskControl, TaskController } from './task-control.js';
 import { TaskProgress } from './task-progress.js';
 
 /** An agent whose calls may start subagents. */
@@ -45,7 +44,7 @@ interface Assignment {
 }
 
 /** The subagents of all agents of one session. */
-export class Subagents implements TaskRunner, TaskController {
+export class Subagents implements TaskRunner {
   readonly background = new BackgroundTasks();
   readonly #definitions: ReadonlyMap<string, SubagentDefinition>;
   readonly #limits: SubagentLimits;
@@ -72,16 +71,6 @@ export class Subagents implements TaskRunner, TaskController {
       if (isNew) call.output(progress.display());
     };
     return assignment.concurrency.run(signal, () => work(assignment, { progress, onEvent }, signal, this.background));
-  }
-
-  async control({ action, id = '', message = '' }: TaskControl, call: ToolCall): Promise<string> {
-    const inbox = parentAgent.get(call)?.agent.inbox;
-    if (!inbox) throw new ToolError('execution_failed', 'Only an agent with a model has background tasks.');
-    if (action === 'send') return this.background.send(id, message, inbox);
-    if (action === 'stop') return this.background.stop(id, inbox);
-    const tasks = this.background.listOf(inbox);
-    const lines = tasks.map((task) => `${task.id} ${task.state} (${task.name}: ${task.description}) ${task.activity}`);
-    return lines.join('\n').trim() || 'No background tasks.';
   }
 
   #assign(task: Task, call: ToolCall): Assignment {

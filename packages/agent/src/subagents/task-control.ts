@@ -1,6 +1,8 @@
-import { BaseTool, type ToolCall, type ToolResult } from '@lathe/core';
+import { BaseTool, ToolError, type ToolResult } from '@lathe/core';
 import { directCall } from '@lathe/core/host';
 import type { XStatic } from 'typebox/schema';
+import type { BackgroundTask, BackgroundTasks } from './background-tasks.js';
+import { parentAgent } from './subagents.js';
 
 const schema = {
   type: 'object',
@@ -13,21 +15,14 @@ const schema = {
   additionalProperties: false,
 } as const;
 
-/** What to do with background tasks. */
-export type TaskControl = XStatic<typeof schema>;
-
-/** What the tool needs of subagents. */
-export interface TaskController {
-  /** Lists the background tasks of the caller, sends one of them a message, or stops one. Returns what to say. */
-  control(request: TaskControl, call: ToolCall): Promise<string>;
-}
+type TaskControl = XStatic<typeof schema>;
 
 /** `task_control`: what an agent can do with the tasks that it started in the background. */
 export class TaskControlTool extends BaseTool<TaskControl> {
   static readonly toolName = 'task_control';
-  readonly #subagents: TaskController;
+  readonly #background: BackgroundTasks;
 
-  constructor(subagents: TaskController) {
+  constructor(background: BackgroundTasks) {
     super({
       name: TaskControlTool.toolName,
       displayName: 'TaskControl',
@@ -35,7 +30,7 @@ export class TaskControlTool extends BaseTool<TaskControl> {
       kind: 'agent',
       parameterSchema: schema,
     });
-    this.#subagents = subagents;
+    this.#background = background;
   }
 
   override getDescription({ action, id = '' }: TaskControl): string {
@@ -53,7 +48,19 @@ export class TaskControlTool extends BaseTool<TaskControl> {
   }
 
   async execute(params: TaskControl, _signal: AbortSignal, call = directCall()): Promise<ToolResult> {
-    const text = await this.#subagents.control(params, call);
+    const inbox = parentAgent.get(call)?.agent.inbox;
+    if (!inbox) throw new ToolError('execution_failed', 'Only an agent with a model has background tasks.');
+    const { action, id = '', message = '' } = params;
+    const answer = {
+      list: () => this.#background.list(inbox).map(describe).join('\n') || 'No background tasks.',
+      send: () => this.#background.send(id, message, inbox),
+      stop: () => this.#background.stop(id, inbox),
+    };
+    const text = await answer[action]();
     return { llmContent: text, returnDisplay: text };
   }
+}
+
+function describe({ id, state, name, description, activity }: BackgroundTask): string {
+  return `${id} ${state} (${name}: ${description}) ${activity}`.trimEnd();
 }
