@@ -1,6 +1,15 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { filesHash, type InstalledPlugin, isWithin, readBounded, readTree, visibleText } from '@lathe/core/host';
+import {
+  attempt,
+  filesHash,
+  type InstalledPlugin,
+  isWithin,
+  readBounded,
+  readTree,
+  thrownText,
+  visibleText,
+} from '@lathe/core/host';
 import { parseSkill, type SkillText } from './parse-skill.js';
 
 /** A skill that can be loaded. */
@@ -52,7 +61,7 @@ export function findSkills({ root, isTrusted, personalFolders, plugins }: SkillP
       if (found.size >= maxSkills) throw new Error(`there are more than ${maxSkills} skills`);
       found.set(skill.name, skill);
     } catch (error) {
-      problems.push({ name: visibleText(label), reason: error instanceof Error ? error.message : String(error) });
+      problems.push({ name: visibleText(label), reason: thrownText(error) });
     }
   };
   const own = new Set(personalFolders);
@@ -70,26 +79,17 @@ export function findSkills({ root, isTrusted, personalFolders, plugins }: SkillP
     for (const skill of skills)
       add(`${name}/${skill.folder}`, () => {
         const parsed = parseSkill(skill.text, basename(skill.folder));
-        return {
-          ...parsed,
-          name: `${name}:${parsed.name}`,
-          owner: 'plugin',
-          folder: join(folder, skill.folder),
-          plugin: folder,
-        };
+        const named = { name: `${name}:${parsed.name}`, folder: join(folder, skill.folder) };
+        return { ...parsed, ...named, owner: 'plugin', plugin: folder };
       });
   return { skills: [...found.values()], problems };
 }
 
 /** The folders in `folder` that have a SKILL.md, sorted. */
 export function skillFolders(folder: string): string[] {
-  try {
-    const names = readdirSync(folder).sort().slice(0, maxSkills);
-    return names.map((name) => join(folder, name)).filter((path) => existsSync(join(path, 'SKILL.md')));
-  } catch {
-    // Most people have no such folder.
-    return [];
-  }
+  // Most people have no such folder.
+  const names = attempt(() => readdirSync(folder).sort().slice(0, maxSkills)) ?? [];
+  return names.map((name) => join(folder, name)).filter((path) => existsSync(join(path, 'SKILL.md')));
 }
 
 function readSkill(path: string): Omit<Skill, 'owner'> {

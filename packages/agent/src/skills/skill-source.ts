@@ -1,13 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { AnyTool } from '@lathe/core';
-import {
-  type ConsentedSource,
-  type ConsentGate,
-  ConsentRefused,
-  type ConsentRequest,
-  visibleText,
-} from '@lathe/core/host';
+import type { ConsentedSource, ConsentGate, ConsentRequest } from '@lathe/core/host';
+import { ConsentRefused, visibleText } from '@lathe/core/host';
 import { type Workspace } from '@lathe/core/tools';
 import { skillSource } from '../loop/loaded-skills.js';
 import type { FoundSkills, Skill } from './find-skills.js';
@@ -47,17 +42,13 @@ export class SkillSource implements ConsentedSource {
     const { skills, problems } = this.#options.find();
     const refused = await this.#refused(skills, signal);
     const agreed = skills.filter((skill) => !refused.includes(skill));
-    this.#found = {
-      skills: agreed,
-      problems: [
-        ...problems,
-        ...refused.map(({ name }) => ({ name, reason: 'you have not agreed to it as it is now: run lathe trust' })),
-      ],
-    };
+    for (const { name } of refused)
+      problems.push({ name, reason: 'you have not agreed to it as it is now: run lathe trust' });
     const listed = agreed.filter(({ isForPersonOnly }) => !isForPersonOnly);
     const { omitted } = listSkills(listed);
     if (omitted.length > 0)
-      this.#found.problems.push({ name: `${omitted.length} skills`, reason: 'the list for the model is full' });
+      problems.push({ name: `${omitted.length} skills`, reason: 'the list for the model is full' });
+    this.#found = { skills: agreed, problems };
     return listed.length === 0 ? [] : [new SkillTool(listed, (skill) => this.load(skill))];
   }
 
@@ -88,16 +79,15 @@ export class SkillSource implements ConsentedSource {
     const requests = this.#requests(skills);
     const fresh = await gate.unapproved([...requests.keys()]);
     if (fresh.length === 0) return [];
-    const prompt = fresh
-      .map(({ confirmation }) => (confirmation.type === 'info' ? confirmation.prompt : ''))
-      .join('\n');
+    const unknown = fresh.flatMap((request) => requests.get(request) ?? []);
+    const prompt = unknown.map((skill) => this.#lineFor(skill)).join('\n');
     const title = `Offer ${fresh.length === 1 ? 'this skill' : 'these skills'} of ${workspace.root} to the model?`;
     try {
       await gate.passAll(fresh, { type: 'info', title, prompt }, signal);
       return [];
     } catch (error) {
       if (!(error instanceof ConsentRefused)) throw error;
-      return fresh.flatMap((request) => requests.get(request) ?? []);
+      return unknown;
     }
   }
 
@@ -106,28 +96,27 @@ export class SkillSource implements ConsentedSource {
     return new Map(pinned.map((skill) => [this.#requestFor(skill), skill]));
   }
 
-  #requestFor({ name, description, folder, hash }: Skill): ConsentRequest {
+  #requestFor(skill: Skill): ConsentRequest {
     const { workspace, origin } = this.#options;
-    const place = workspace.display(folder);
+    const { name, folder, hash } = skill;
+    const title = `Offer the skill ${name} of this project to the model?`;
     return {
       kind: 'skill',
       id: origin === undefined ? folder : join(origin, relative(workspace.root, folder)),
       definition: { hash },
-      confirmation: {
-        type: 'info',
-        title: `Offer the skill ${name} of this project to the model?`,
-        // A line break in the name of a folder must not look like another skill.
-        prompt: visibleText(`${name} (${place}): ${description}`).replaceAll('\n', '⏎'),
-      },
+      confirmation: { type: 'info', title, prompt: this.#lineFor(skill) },
     };
+  }
+
+  /** A line break in the name of a folder must not look like another skill. */
+  #lineFor({ name, folder, description }: Skill): string {
+    const place = this.#options.workspace.display(folder);
+    return visibleText(`${name} (${place}): ${description}`).replaceAll('\n', '⏎');
   }
 }
 
 function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });
-  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
-  return names
-    .filter((name) => name !== 'SKILL.md' && !name.startsWith('.'))
-    .slice(0, maxFilesNamed)
-    .map((name) => visibleText(name));
+  const shown = entries.filter(({ name }) => name !== 'SKILL.md' && !name.startsWith('.')).slice(0, maxFilesNamed);
+  return shown.map((entry) => visibleText(entry.isDirectory() ? `${entry.name}/` : entry.name));
 }

@@ -43,10 +43,8 @@ export class SkillTool extends BaseTool<Params> {
     const wanted = name.replace(/^[/$]/, '');
     const skill = this.#skills.find((each) => each.name === wanted);
     if (skill) return { llmContent: await this.#load(skill), returnDisplay: `Loaded from ${skill.folder}` };
-    const near = closestNames(
-      wanted,
-      this.#skills.map((each) => each.name),
-    );
+    const names = this.#skills.map((each) => each.name);
+    const near = closestNames(wanted, names);
     const hint = near.length > 0 ? ` Near in name: ${near.join(', ')}.` : '';
     throw new ToolError('invalid_tool_params', `There is no skill ${JSON.stringify(name)}.${hint}`);
   }
@@ -55,20 +53,16 @@ export class SkillTool extends BaseTool<Params> {
 /** Lengths that descriptions are cut to, so that the list fits; names alone come last. */
 const lengths = [1_024, 400, 160, 60, 0];
 
+const fits = (lines: readonly string[]) => estimateTokens(lines.join('\n')) <= listTokens;
+
 /** The list for the model within its budget. `omitted`: the skills that it does not name. */
 export function listSkills(skills: readonly Skill[]): { text: string; omitted: readonly Skill[] } {
-  const listed = (length: number, count: number) =>
-    skills
-      .slice(0, count)
-      .map((skill) => lineOf(skill, length))
-      .join('\n');
-  const fits = (length: number, count: number) => estimateTokens(listed(length, count)) <= listTokens;
-  let count = skills.length;
-  const length = lengths.find((each) => fits(each, skills.length)) ?? 0;
-  while (count > 0 && !fits(length, count)) count = Math.floor(count * 0.9);
-  const omitted = skills.slice(count);
+  const lines = (length: number) => skills.map((skill) => lineOf(skill, length));
+  const listed = lengths.map(lines).find(fits) ?? lines(0);
+  while (!fits(listed)) listed.length = Math.floor(listed.length * 0.9);
+  const omitted = skills.slice(listed.length);
   const rest = `\n(${omitted.length} more skills are not listed; the person can name them)`;
-  return { text: `${listed(length, count)}${omitted.length > 0 ? rest : ''}`, omitted };
+  return { text: `${listed.join('\n')}${omitted.length > 0 ? rest : ''}`, omitted };
 }
 
 function lineOf({ name, description }: Skill, length: number): string {
