@@ -56,9 +56,8 @@ async function endsWithLine(path: string): Promise<boolean> {
   try {
     const info = await handle.stat();
     if (!info.isFile()) throw new TaskFileError(`${path} is not a regular file. Choose another with --out.`);
-    const last = Buffer.alloc(1);
-    await handle.read(last, 0, 1, Math.max(0, info.size - 1));
-    return info.size === 0 || last[0] === 0x0a;
+    const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: Math.max(0, info.size - 1) });
+    return info.size === 0 || buffer[0] === 0x0a;
   } finally {
     await handle.close();
   }
@@ -68,18 +67,12 @@ async function endsWithLine(path: string): Promise<boolean> {
 function isHalfResult(line: string): boolean {
   const start = '{"id":';
   const text = line.replace(/\0+$/, '');
-  return fieldsOf(text) === undefined && (text.startsWith(start) || start.startsWith(text));
+  return !parseBoundedJson(text).ok && (text.startsWith(start) || start.startsWith(text));
 }
 
 function parse(line: string): Pick<TaskResult, 'id' | 'status'> | undefined {
-  const fields = fieldsOf(line);
-  const [id, status] = [fields?.get('id'), fields?.get('status')];
+  const parsed = parseBoundedJson(line);
+  const { id, status }: Partial<Record<string, unknown>> = Object(parsed.ok && parsed.value);
   const known = (['success', 'error', 'cancelled'] as const).find((each) => each === status);
   return typeof id === 'string' && known ? { id, status: known } : undefined;
-}
-
-/** `undefined` for a line that is not JSON. */
-function fieldsOf(line: string): Map<string, unknown> | undefined {
-  const parsed = parseBoundedJson(line);
-  return parsed.ok ? new Map(Object.entries(Object(parsed.value))) : undefined;
 }

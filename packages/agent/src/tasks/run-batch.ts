@@ -63,17 +63,10 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
   const { jobs, out, onProgress, run = runTask, ...rest } = options;
   const results = await ResultsFile.open(out);
   const waiting = tasks.filter(({ id }) => !results.statuses.has(id));
-  const progress: BatchProgress = {
-    total: tasks.length,
-    done: tasks.length - waiting.length,
-    now: 0,
-    failed: tasks.filter(({ id }) => results.statuses.get(id) === 'error').length,
-    running: 0,
-  };
-  const tell = (change: Partial<BatchProgress>) => {
-    Object.assign(progress, change);
-    onProgress?.({ ...progress });
-  };
+  const before = tasks.length - waiting.length;
+  const failed = tasks.filter(({ id }) => results.statuses.get(id) === 'error').length;
+  const progress: BatchProgress = { total: tasks.length, done: before, now: 0, failed, running: 0 };
+  const tell = () => onProgress?.({ ...progress });
   const onResult = async (result: TaskResult) => {
     if (isOver(result)) await results.add(result);
   };
@@ -82,21 +75,21 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
   const either = AbortSignal.any([signal, broken.signal]);
   const worker = async () => {
     for (let task = waiting.shift(); task && !either.aborted; task = waiting.shift()) {
-      tell({ running: progress.running + 1 });
+      progress.running += 1;
+      tell();
       const result = await run(task, { ...rest, onResult }, either);
-      const { running, done, now, failed } = progress;
-      tell({
-        running: running - 1,
-        ...(isOver(result) && { done: done + 1, now: now + 1 }),
-        ...(result.status === 'error' && { failed: failed + 1 }),
-      });
+      progress.running -= 1;
+      if (result.status === 'error') progress.failed += 1;
+      if (isOver(result)) progress.now += 1;
+      progress.done = before + progress.now;
+      tell();
     }
   };
   const stopAll = (error: unknown) => {
     broken.abort();
     throw error;
   };
-  tell({});
+  tell();
   await allDone(Array.from({ length: Math.max(1, jobs) }, () => worker().catch(stopAll)));
   return progress;
 }

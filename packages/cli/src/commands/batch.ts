@@ -7,7 +7,7 @@ import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
 import { ProgressLine } from '../render/progress-line.js';
 import { openRecording } from '../startup/model-recording.js';
-import { flagSettings, latheHome, openLathe } from '../startup/open-lathe.js';
+import { latheOptions, openLathe } from '../startup/open-lathe.js';
 import { openModel } from '../startup/open-model.js';
 import type { Command } from './command.js';
 
@@ -30,21 +30,14 @@ export const command: Command = {
       return exitCodes.failure;
     }
     const line = new ProgressLine(process.stderr, { isTerminal: process.stderr.isTTY });
-    const options = {
-      cwd: io.cwd,
-      env: io.env,
-      home: io.home,
-      latheHome: latheHome(io),
-      ...(flags.trust && { isTrusted: true }),
-      flags: flagSettings(flags),
-      jobs,
-      out,
-      onProgress: (progress: BatchProgress) => line.show(progress),
-    };
-    const progress = await runBatch(tasks, options, signal)
+    const onProgress = (progress: BatchProgress) => line.show(progress);
+    const { done, total, failed, now } = await runBatch(
+      tasks,
+      { ...latheOptions(flags, io), jobs, out, onProgress },
+      signal,
+    )
       .catch(asUsage)
       .finally(() => line.end());
-    const { done, total, failed, now } = progress;
     io.err(`${done} of ${total} tasks have a result (${now} now), ${failed} failed: ${visibleText(out)}`);
     if (done < total) io.err('Run the same command again to continue.');
     return failed > 0 || done < total ? exitCodes.failure : exitCodes.success;

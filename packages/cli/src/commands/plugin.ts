@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  attempt,
   describePlugin,
   describeUpdate,
   fetchPlugin,
@@ -57,7 +58,8 @@ async function add(args: readonly string[], context: Context): Promise<number> {
     const records = await plugins.records();
     if (records.some((record) => record.name.toLowerCase() === name.toLowerCase()))
       throw new Error(`there is a plugin ${name} already; use lathe plugin update ${name}, or remove it first`);
-    return install({ name, source, files, done: 'installed' }, describe(files, plugins, name), context);
+    const shown = describePlugin(readPlugin(files, plugins.placeOf(name)), files);
+    return install({ name, source, files, done: 'installed' }, shown, context);
   });
 }
 
@@ -67,15 +69,16 @@ async function update(args: readonly string[], context: Context): Promise<number
   for (const { name, hash, source } of await recordsOf(args, plugins)) {
     const result = await orFailure(io, `${name} cannot be updated`, async () => {
       const files = await fetchPlugin(source, io.env, signal);
-      const now = readPlugin(files, plugins.placeOf(name)).name;
-      if (now !== name) throw new Error(`it is named ${now} now; remove it and add that one`);
-      const before = installedFiles(plugins, name);
+      const place = plugins.placeOf(name);
+      const plugin = readPlugin(files, place);
+      if (plugin.name !== name) throw new Error(`it is named ${plugin.name} now; remove it and add that one`);
+      // Also if somebody changed it; nothing if it cannot be read.
+      const before = attempt(() => readTree(place.root)) ?? new Map();
       if (filesHash(files) === hash && filesHash(before) === hash) {
         io.out(`${name} is up to date.`);
         return exitCodes.success;
       }
-      const changes = await describeUpdate(before, files);
-      const shown = [...describe(files, plugins, name), '', ...changes];
+      const shown = [...describePlugin(plugin, files), '', ...(await describeUpdate(before, files))];
       return install({ name, source, files, done: 'updated' }, shown, context);
     });
     if (result !== exitCodes.success) code = result;
@@ -90,18 +93,6 @@ async function recordsOf(names: readonly string[], plugins: InstalledPlugins) {
   if (unknown !== undefined)
     throw new UsageError(`there is no plugin ${JSON.stringify(unknown)}; see lathe plugin list`);
   return names.length === 0 ? records : records.filter(({ name }) => names.includes(name));
-}
-
-const describe = (files: PluginFiles, plugins: InstalledPlugins, name: string) =>
-  describePlugin(readPlugin(files, plugins.placeOf(name)), files);
-
-/** What is there, also if somebody changed it; nothing if it cannot be read. */
-function installedFiles(plugins: InstalledPlugins, name: string): PluginFiles {
-  try {
-    return readTree(plugins.placeOf(name).root);
-  } catch {
-    return new Map();
-  }
 }
 
 /** Shows what would be installed, asks, installs it, and asks about each program that it wants to start. */
@@ -142,25 +133,16 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   await lathe.close();
   const entries = records.map(({ name, source, hash }) => {
     const used = lathe.plugins.find((plugin) => plugin.name === name);
-    return {
-      name,
-      version: used?.version ?? '',
-      isUsed: used !== undefined,
-      skills: used?.skills.length ?? 0,
-      source,
-      hash,
-    };
+    const { version = '', skills = [] } = used ?? {};
+    return { name, version, isUsed: used !== undefined, skills: skills.length, source, hash };
   });
   if (flags.json) io.out(JSON.stringify(entries, null, 2));
   else if (entries.length === 0) io.out('No plugins. Add one with: lathe plugin add <folder|archive|repository>');
   else
     for (const { name, version, isUsed, skills, source } of entries) {
       const from = 'url' in source ? source.url.replace(/\/\/[^/@\s]+@/, '//***@') : source.path;
-      io.out(
-        visibleText(
-          `${name} ${version}  ${isUsed ? `${skills} ${skills === 1 ? 'skill' : 'skills'}` : 'not used'}  from ${from}`,
-        ),
-      );
+      const use = isUsed ? `${skills} ${skills === 1 ? 'skill' : 'skills'}` : 'not used';
+      io.out(visibleText(`${name} ${version}  ${use}  from ${from}`));
     }
   return exitCodes.success;
 }

@@ -19,23 +19,28 @@ export interface OpenOptions extends Pick<LatheOptions, 'buffers' | 'servers'> {
 /** Opens the library as the command line says. Problems with settings and hooks go to stderr. */
 export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<AgentLathe> {
   const lathe = await createAgentLathe({
-    cwd: io.cwd,
-    env: io.env,
-    home: io.home,
-    latheHome: latheHome(io),
+    ...latheOptions(flags, io),
     ...(io.worktree && { worktree: io.worktree }),
     approver: options.approver ?? denyAll,
     ...(options.asker && { asker: options.asker }),
-    ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
     ...(options.buffers && { buffers: options.buffers }),
     ...(options.servers && { servers: options.servers }),
     ...(options.elicit && { handlers: { elicit: options.elicit } }),
-    flags: flagSettings(flags),
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
+}
+
+/** What the command line and its surroundings say about any Lathe that is opened. */
+export function latheOptions(
+  flags: Flags,
+  io: Io,
+): { cwd: string } & Pick<LatheOptions, 'env' | 'home' | 'latheHome' | 'isTrusted' | 'flags'> {
+  const { cwd, env, home } = io;
+  const trust = flags.trust && { isTrusted: true };
+  return { cwd, env, home, latheHome: latheHome(io), ...trust, flags: flagSettings(flags) };
 }
 
 /** Settings of the folder that do not count because it is not trusted. */

@@ -38,15 +38,13 @@ export class InstalledPlugins {
 
   /** The plugins that are as they were agreed to. `problems` names the others, for people. */
   async load(): Promise<{ plugins: InstalledPlugin[]; problems: string[] }> {
-    const records = await this.records();
     const plugins: InstalledPlugin[] = [];
     const problem = await this.#store.problem();
     const problems = problem === undefined ? [] : [problem];
+    const records = await this.records();
     if (records.length === 0) return { plugins, problems };
-    const [{ readTree, filesHash }, { readPlugin }] = await Promise.all([
-      import('./plugin-files.js'),
-      import('./read-plugin.js'),
-    ]);
+    const { readTree, filesHash } = await import('./plugin-files.js');
+    const { readPlugin } = await import('./read-plugin.js');
     for (const { name, hash, source } of records) {
       const place = this.placeOf(name);
       try {
@@ -57,9 +55,8 @@ export class InstalledPlugins {
         if (Object.keys(plugin.servers).length > 0) mkdirSync(place.data, { recursive: true, mode: 0o700 });
         plugins.push({ ...plugin, ...place, name, hash, source });
       } catch (error) {
-        problems.push(
-          `The plugin ${name} is not used: ${thrownText(error)}. Run lathe plugin update ${name} to see and agree.`,
-        );
+        const hint = `Run lathe plugin update ${name} to see and agree.`;
+        problems.push(`The plugin ${name} is not used: ${thrownText(error)}. ${hint}`);
       }
     }
     return { plugins, problems };
