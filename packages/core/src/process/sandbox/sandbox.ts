@@ -1,7 +1,7 @@
 import { openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
-import { homePlaces, realHome } from '../../files/access/home-places.js';
+import { type HomeOptions, homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import { CommandPorts, type OpenPort } from '../network/command-ports.js';
@@ -91,8 +91,9 @@ export class Sandbox {
   readonly #restored: RestoredContents;
   readonly #session: SessionDirectory;
   readonly #home: { spelled: string; real: string };
-  readonly #places: readonly HomePlace[];
+  readonly #env: HomeOptions['env'];
   readonly #git: GitIdentity;
+  #homePlaces: readonly HomePlace[] | undefined;
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
   #programSockets: Promise<string[]> | undefined;
@@ -107,11 +108,16 @@ export class Sandbox {
     this.#aside = new PutAside(latheHome.file('put-aside'));
     this.#restored = new RestoredContents(latheHome.file('restored'));
     this.#session = options.session ?? new SessionDirectory(latheHome);
-    const env = { ...options.env, ...(path !== undefined && { PATH: path }) };
+    this.#env = { ...options.env, ...(path !== undefined && { PATH: path }) };
     const home = realHome(spelled);
     this.#home = { spelled, real: home };
-    this.#places = homePlaces({ home, env, roots });
-    this.#git = new GitIdentity({ home, roots, env, file: this.#session.file('gitconfig') });
+    this.#git = new GitIdentity({ home, roots, env: this.#env, file: this.#session.file('gitconfig') });
+  }
+
+  /** Found when a command first needs them: many tasks run none. */
+  get #places(): readonly HomePlace[] {
+    this.#homePlaces ??= homePlaces({ home: this.#home.real, env: this.#env, roots: this.#options.roots });
+    return this.#homePlaces;
   }
 
   /** Whether commands cannot see a path unless a right opens it. */
