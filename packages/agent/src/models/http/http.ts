@@ -1,4 +1,6 @@
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { ModelError } from '../model-error.js';
 import { describeConnectionError } from './connection-error.js';
 
@@ -80,7 +82,7 @@ class Exchange {
   static async open(request: HttpRequest, connection: 'kept' | 'fresh'): Promise<Exchange> {
     request.signal.throwIfAborted();
     const { url, headers, body, proxy } = request;
-    const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+    const http = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
     const options: RequestOptions = {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
@@ -155,7 +157,7 @@ class Exchange {
     const { idleMs, maxBytes } = this.#request.limits;
     let size = 0;
     try {
-      const chunks = (await decompress(response))[Symbol.asyncIterator]();
+      const chunks = decompress(response)[Symbol.asyncIterator]();
       for (;;) {
         // The timer runs only while we wait for the server, not while the consumer works.
         const stopIdle = this.#failAfter(idleMs, `The server fell silent: no data for ${idleMs / 1000} s.`);
@@ -200,13 +202,11 @@ function isReset(error: unknown): boolean {
 }
 
 /** We ask for uncompressed data, but some gateways compress it anyway. */
-async function decompress(response: IncomingMessage): Promise<AsyncIterable<Uint8Array>> {
+function decompress(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === 'identity' || encoding === '') return response;
   if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(encoding))
     throw new ModelError('bad-response', `The server answered in the unknown encoding ${encoding}.`);
-  const { createBrotliDecompress, createUnzip } = await import('node:zlib');
-  const { pipeline } = await import('node:stream');
   // An error of the response reaches the caller through the decoder.
   return pipeline(response, encoding === 'br' ? createBrotliDecompress() : createUnzip(), () => {});
 }
