@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { peerPackage } from './case.mjs';
 import { nodeOf } from './peers.mjs';
 
-const latheProgram = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
+const latheProgram = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.cjs');
 
 /**
  * @typedef {object} Cli

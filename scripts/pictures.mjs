@@ -8,7 +8,7 @@ import xterm from '@xterm/headless';
 import { build } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
-const program = join(root, 'packages/cli/dist/main.js');
+const program = join(root, 'packages/cli/dist/main.cjs');
 const pictures = join(root, 'docs/pictures');
 const size = { columns: 96, rows: 32 };
 const home = mkdtempSync(join(tmpdir(), 'lathe-pictures-'));

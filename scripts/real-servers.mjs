@@ -111,7 +111,7 @@ function call(tool, args) {
 }
 
 function lathe(...args) {
-  const argv = [join(root, 'packages/cli/dist/main.js'), ...args];
+  const argv = [join(root, 'packages/cli/dist/main.cjs'), ...args];
   const env = { PATH: process.env.PATH, HOME: home };
   return spawnSync(process.execPath, argv, { cwd: workspace, env, encoding: 'utf8', maxBuffer: 64 << 20 });
 }

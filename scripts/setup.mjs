@@ -23,7 +23,7 @@ export function setup() {
     writeStamp({ lock });
   }
   const sources = fingerprint();
-  if (stamp.lock !== lock || stamp.sources !== sources || !existsSync(join(root, 'packages/cli/dist/main.js'))) {
+  if (stamp.lock !== lock || stamp.sources !== sources || !existsSync(join(root, 'packages/cli/dist/main.cjs'))) {
     say('building');
     run(process.execPath, [join(root, 'scripts', 'build.mjs')]);
     writeStamp({ lock, sources });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setup } from './setup.mjs';
 
 setup();
-const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.cjs');
 // npm changes into the package; the person's own directory is in INIT_CWD.
 const child = spawn(process.execPath, [program, ...process.argv.slice(2)], {
   cwd: process.env.INIT_CWD ?? process.cwd(),

@@ -10,7 +10,7 @@ import { tempDirectory } from './temp-directory.js';
 /** Installed by scripts/acp-client.mjs, which also runs this file. */
 const cache = join(import.meta.dirname, '../bench/.work/acp-client/node_modules');
 const node = join(cache, `node-${process.platform}-${process.arch}/bin/node`);
-const program = join(import.meta.dirname, '../packages/cli/dist/main.js');
+const program = join(import.meta.dirname, '../packages/cli/dist/main.cjs');
 const isInstalled = process.env['LATHE_ACP_CLIENT'] !== undefined && existsSync(node);
 
 /** acpx in a project of its own, with a scripted model behind `lathe acp`. */

@@ -24,7 +24,7 @@ import { modelVariables } from './lathe-program.js';
 import { modelServer, type ServerScript } from './model-server.js';
 import { tempDirectory } from './temp-directory.js';
 
-const program = join(import.meta.dirname, '../packages/cli/dist/main.js');
+const program = join(import.meta.dirname, '../packages/cli/dist/main.cjs');
 
 export interface EditorOptions {
   script?: ServerScript;

@@ -31,7 +31,7 @@ export interface AgentServerOptions {
 export async function agentServer(script: ServerScript, options: AgentServerOptions = {}): Promise<AgentServer> {
   const { cwd = tempDirectory(), home = tempDirectory(), flags = [], env = {} } = options;
   const model = await modelServer(script);
-  const program = join(import.meta.dirname, '../packages/cli/dist/main.js');
+  const program = join(import.meta.dirname, '../packages/cli/dist/main.cjs');
   const child = spawn(process.execPath, [program, ...flags, 'serve', '--agent'], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...modelVariables('openai', model.url), ...env },

@@ -24,7 +24,7 @@ function project(name: string) {
 /** A directory for PATH that has `lathe`. */
 function latheOnPath(): string {
   const bin = tempDirectory({
-    lathe: `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'packages/cli/dist/main.js')}' "$@"\n`,
+    lathe: `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'packages/cli/dist/main.cjs')}' "$@"\n`,
   });
   chmodSync(join(bin, 'lathe'), 0o755);
   return bin;

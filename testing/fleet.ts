@@ -16,7 +16,7 @@ import type { QueueServer } from './queue-servers.js';
 import { tempDirectory } from './temp-directory.js';
 
 const never = new AbortController().signal;
-const main = join(import.meta.dirname, '../packages/cli/dist/main.js');
+const main = join(import.meta.dirname, '../packages/cli/dist/main.cjs');
 let count = 0;
 
 /** A fleet on a queue server of the test: a model, a submitter, and as many workers as the test starts. */

@@ -28,7 +28,7 @@ export interface ProgramResult {
 /** The real program in a process of its own, with a home of its own. */
 export function runProgram(args: readonly string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   const home = options.home ?? tempDirectory();
-  const child = spawn(process.execPath, [join(root, 'packages/cli/dist/main.js'), ...args], {
+  const child = spawn(process.execPath, [join(root, 'packages/cli/dist/main.cjs'), ...args], {
     cwd: options.cwd ?? home,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env },
   });

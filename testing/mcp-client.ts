@@ -3,7 +3,7 @@ import { Client, type ElicitRequest, type ElicitResult } from '@modelcontextprot
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 
-export const program = join(import.meta.dirname, '../packages/cli/dist/main.js');
+export const program = join(import.meta.dirname, '../packages/cli/dist/main.cjs');
 
 /** Both eras of the protocol: with a session, and without. */
 export const eras = ['legacy', { pin: '2026-07-28' }] as const;

@@ -4,7 +4,7 @@ import xterm from '@xterm/headless';
 import { expect, onTestFinished } from 'vitest';
 import { tempDirectory } from './temp-directory.js';
 
-const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.cjs');
 
 export interface TerminalOptions {
   cwd: string;

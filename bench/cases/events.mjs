@@ -7,7 +7,7 @@ import { group } from '../case.mjs';
 import { openLivePage } from '../live-page.mjs';
 import { modelStub } from '../model-stub.mjs';
 
-const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.cjs');
 const megabytes = 50;
 const print = `head -c ${megabytes * 1024 * 1024} /dev/zero | tr '\\0' 'x' | fold -w 100; sleep 1`;
 

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { group } from '../case.mjs';
 import { load, send } from '../http-load.mjs';
 
-const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.cjs');
 const connections = 200;
 
 /** The least that any server does with such a request: read it, parse it, and answer with as many bytes as ours. */

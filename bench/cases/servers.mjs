@@ -4,7 +4,7 @@ import { spawn } from '@lydell/node-pty';
 import { group } from '../case.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
-const program = join(root, 'packages', 'cli', 'dist', 'main.js');
+const program = join(root, 'packages', 'cli', 'dist', 'main.cjs');
 const server = join(root, 'testing', 'children', 'bad-mcp-server.mjs');
 const broken = ['exit-at-start', 'never-answers', 'half-frame', 'closes-stdout', 'drip'];
 const typed = 'zqz';

@@ -5,7 +5,7 @@ import { installPacked } from '../../scripts/consumer.mjs';
 import { group } from '../case.mjs';
 import { clis } from '../clis.mjs';
 
-const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.cjs');
 
 /** A program from its start to its end. */
 function started(command, args, options = {}) {

@@ -10,7 +10,7 @@ import { tempDirectory } from '../../../testing/temp-directory.js';
 import { terminal } from '../../../testing/terminal.js';
 import { webServer } from '../../../testing/web-server.js';
 
-const program = join(import.meta.dirname, '..', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', 'dist', 'main.cjs');
 
 /** Runs the built program in its own process and home directory. */
 function lathe(

@@ -10,7 +10,7 @@ import { hasProgram } from '../../../testing/programs.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { canInject } from '../../../testing/thread-fault.js';
 
-const program = join(import.meta.dirname, '../dist/main.js');
+const program = join(import.meta.dirname, '../dist/main.cjs');
 
 beforeAll(buildProgram, 300_000);
 

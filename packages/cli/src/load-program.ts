@@ -35,7 +35,7 @@ type ModuleFunction = (...parameters: unknown[]) => void;
 function compileStart(): ModuleFunction {
   const cacheFile = join(process.env['LATHE_HOME'] || join(homedir(), '.lathe'), 'cache', `program-${process.version}`);
   const cachedData = readCache(cacheFile);
-  const source = readFileSync(startFile, 'utf8');
+  const source = readFileSync(startFile, 'latin1');
   const script = new Script(`(function (exports, require, module, __filename, __dirname, importLate) {${source}\n})`, {
     filename: startFile,
     ...(cachedData && { cachedData }),

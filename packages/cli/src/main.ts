@@ -8,5 +8,7 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
   console.log(LATHE_VERSION);
 } else {
-  process.exitCode = await loadProgram().run(args, LATHE_VERSION);
+  void loadProgram()
+    .run(args, LATHE_VERSION)
+    .then((code) => (process.exitCode = code));
 }

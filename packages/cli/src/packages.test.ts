@@ -95,9 +95,9 @@ test('no install scripts run', () => {
 test('the packages contain only files built from existing sources', () => {
   const { cli = [], ...libraries } = contents;
   const allowed =
-    /^(?:package\.json|README\.md|LICENSE|bin\/lathe\.js|dist\/main\.js|dist\/lathe\.1|dist\/sbom\.cdx\.json|dist\/THIRD_PARTY_NOTICES\.txt|dist\/chunks\/[\w-]+\.cjs)$/;
+    /^(?:package\.json|README\.md|LICENSE|bin\/lathe\.cjs|dist\/main\.cjs|dist\/lathe\.1|dist\/sbom\.cdx\.json|dist\/THIRD_PARTY_NOTICES\.txt|dist\/chunks\/[\w-]+\.cjs)$/;
   expect(cli.filter((path) => !allowed.test(path))).toEqual([]);
-  expect(cli).toContain('dist/main.js');
+  expect(cli).toContain('dist/main.cjs');
   const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/(?:\.d\.ts|\.js)$/, '.ts');
   for (const [name, paths] of Object.entries(libraries)) {
     const isBuilt = (path: string) =>

@@ -8,7 +8,7 @@ import { tempDirectory } from '../../../testing/temp-directory.js';
 
 beforeAll(buildProgram, 300_000);
 
-const program = join(import.meta.dirname, '..', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', 'dist', 'main.cjs');
 const call = (name: string, args: object) => ['call', name, JSON.stringify(args), '--yolo'];
 
 test('RA11 a deleted current directory is reported in one sentence', () => {

@@ -9,7 +9,7 @@ import { modelServer } from '../../../testing/model-server.js';
 import { hasRedis, startRedis } from '../../../testing/queue-servers.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 
-const main = join(import.meta.dirname, '../../cli/dist/main.js');
+const main = join(import.meta.dirname, '../../cli/dist/main.cjs');
 beforeAll(() => buildProgram(), 300_000);
 
 /** The commands of docs/fleet.md, with what the reader fills in. */

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000 });
 beforeAll(buildProgram, 300_000);
 
 const { session } = methods.agent;
-const program = join(import.meta.dirname, '../../dist/main.js');
+const program = join(import.meta.dirname, '../../dist/main.cjs');
 
 /** The program without a client library, for lines that none would send. */
 function raw(env: Record<string, string> = {}) {

@@ -6,7 +6,7 @@ import { buildProgram } from '../../../../testing/lathe-program.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
-const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'dist', 'main.cjs');
 
 beforeAll(buildProgram, 300_000);
 

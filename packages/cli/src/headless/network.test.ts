@@ -10,7 +10,7 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 
 beforeAll(buildProgram, 300_000);
 
-const program = join(import.meta.dirname, '../../dist/main.js');
+const program = join(import.meta.dirname, '../../dist/main.cjs');
 
 /** The network use of the program and its children: connected addresses and `listen` calls. */
 async function traced(args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {

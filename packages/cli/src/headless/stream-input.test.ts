@@ -13,7 +13,7 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 
 beforeAll(buildProgram, 300_000);
 
-const program = join(import.meta.dirname, '../../dist/main.js');
+const program = join(import.meta.dirname, '../../dist/main.cjs');
 const shell = (command: string) => ({ name: 'run_shell_command', args: { command } });
 
 /** The parts of a message that the tests use. */
