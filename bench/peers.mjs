@@ -11,7 +11,7 @@ export const peers = {
   'qwen-cli': ['@qwen-code/qwen-code', '0.24.4'],
   'gemini-cli': ['@google/gemini-cli', '0.61.0'],
   codex: ['@openai/codex', '0.169.0'],
-  claude: ['@anthropic-ai/claude-code', '2.1.326'],
+  claude: ['@anthropic-ai/claude-code', '2.1.327'],
   opencode: ['opencode-ai', '1.18.33'],
   // Some of them need a newer Node than we do.
   node22: ['node', '22.23.3'],
