@@ -1,7 +1,7 @@
 // Compiles the libraries and bundles the command line.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { directImports } from './direct-imports.mjs';
@@ -118,7 +118,9 @@ async function bundleProgram() {
     },
   });
   await main.write({ dir: outdir, format: 'cjs', minify: true, entryFileNames: 'main.cjs' });
-  chmodSync(join(outdir, 'main.cjs'), 0o755);
+  // Scripts that run a checkout name this file.
+  writeFileSync(join(outdir, 'main.js'), "#!/usr/bin/env node\nimport './main.cjs';\n");
+  for (const name of ['main.cjs', 'main.js']) chmodSync(join(outdir, name), 0o755);
   writeNotices(filesOf(output), root, join(root, 'packages/cli'), outdir);
   await writeManPage(root, version, join(outdir, 'lathe.1'));
 }
