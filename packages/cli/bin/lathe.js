@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+// The former name of lathe.cjs, for scripts that run a checkout.
+import './lathe.cjs';
