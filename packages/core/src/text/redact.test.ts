@@ -26,6 +26,7 @@ test.each([
   ['https://host/?a=1&refresh_token=0123456789', 'https://host/?a=1&refresh_token=[redacted]'],
   ['https://host/o?X-Amz-Signature=0123456789', 'https://host/o?X-Amz-Signature=[redacted]'],
   ['postgres://user:hunter2@db/x', 'postgres://[redacted]@db/x'],
+  ['redis://:hunter2@queue:6379', 'redis://[redacted]@queue:6379'],
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF', '[redacted]'],
   ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', '[redacted]'],
 ])('%s', (text, expected) => {

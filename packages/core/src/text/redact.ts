@@ -61,7 +61,7 @@ const shapes: [RegExp, string][] = [
     /([?&](?:key|api[-_]?key|(?:(?:access|auth|id|refresh|session|x-amz-security)[-_])?token|(?:client[-_])?secret|password|sig|(?:x-(?:amz|goog)-)?signature)=)[^&\s"'#]{4,}/gi,
     `$1${replacement}`,
   ],
-  [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:]{1,200}:[^\s/@]{1,500}@/gi, `$1${replacement}@`],
+  [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,500}@/gi, `$1${replacement}@`],
 ];
 
 /** A longer line without an end is cut between words, so that memory stays bounded. */
