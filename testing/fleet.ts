@@ -32,7 +32,7 @@ export async function openFleet(
   onTestFinished(() => engine.close());
   const { board } = engine;
   const store = await openStore(place, board, {});
-  const keys = Keys.open(latheHome);
+  const keys = new Keys(latheHome);
   const run = `run-${process.pid}-${count++}`;
   // A team for each test, so that no worker takes jobs of another test.
   const team = run;

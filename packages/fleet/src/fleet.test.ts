@@ -77,7 +77,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
       await (await queue.getJob(key))?.promote();
     };
     const answer: Answer = { job: key, digest: question.digest, number: question.number, decision: 'once' };
-    await give(answer, Keys.open(tempDirectory()));
+    await give(answer, new Keys(tempDirectory()));
     await isParked(2);
     await give({ ...answer, number: 'of an earlier question' });
     await isParked(3);
@@ -85,7 +85,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     await isParked(4);
     // Somebody who can write to the queue cannot put another text under the digest.
     const forged: Question = { ...question, text: 'harmless' };
-    await board.set('questions', `${key}.x`, JSON.stringify(Keys.open(tempDirectory()).seal('question', forged)));
+    await board.set('questions', `${key}.x`, JSON.stringify(new Keys(tempDirectory()).seal('question', forged)));
     expect((await fleet.lathe(['answer'])).stdout).not.toContain('harmless');
     const said = await fleet.lathe(['answer', question.digest.slice(0, 12), 'once']);
     expect(said).toMatchObject({ code: 0, stdout: 'once: q\n' });
@@ -112,7 +112,7 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
   test.skipIf(!isThere)('a forged, loosened, renamed or expired job is refused, and the reason is kept', async () => {
     const fleet = await openFleet(server, [{ text: 'ran' }]);
     const { run, team, queue, keys } = fleet;
-    const stranger = Keys.open(tempDirectory());
+    const stranger = new Keys(tempDirectory());
     await fleet.submit([{ id: 'loose', prompt: 'p', mode: 'yolo' }]);
     await fleet.submit([{ id: 'old', prompt: 'p' }], { validMs: -1 });
     const good = { id: 'forged', run, team, prompt: 'p', questions: 'deny', expires: Date.now() + 60_000 };

@@ -282,7 +282,7 @@ test.skipIf(!hasRedis)('the page shows the state to those who have its token, an
 });
 
 test('a key that is not a fleet key is not trusted, and names are checked', () => {
-  const keys = Keys.open(tempDirectory());
+  const keys = new Keys(tempDirectory());
   expect(() => keys.trust('bob', 'AAAA')).toThrow('this is not a public key of a fleet');
   expect(() => keys.trust('two words', keys.publicKey)).toThrow('is not a name');
 });

@@ -4,9 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { redact } from '@lathe/core/host';
 import { newResults } from './follow.js';
 import { checkJob, type Job, jobKey } from './job/job.js';
-import type { JobResult } from './job/result.js';
 import { clockProblem } from './queue/clock.js';
-import { type Engine, jobOptions, type Queued, queueSignal } from './queue/engine.js';
+import { type Engine, jobOptions, type Processor, type Queued, queueSignal } from './queue/engine.js';
 import type { JobHost } from './run/run.js';
 import { assertPermitted, runJob } from './run/run-job.js';
 
@@ -16,11 +15,6 @@ export interface FleetWorkerOptions extends Omit<JobHost, 'name' | 'board'> {
   /** How many jobs of each team run at once. */
   jobs: number;
   lockMs: number;
-}
-
-interface Running {
-  controller: AbortController;
-  ended: Promise<unknown>;
 }
 
 const pollMs = 250;
@@ -39,25 +33,26 @@ const lost = new Error('another worker has the job now');
 /** Takes jobs from the queues of some teams and runs them until it is closed. */
 export class FleetWorker {
   readonly name = `${hostname()}-${randomBytes(3).toString('hex')}`;
-  readonly #options: FleetWorkerOptions;
-  readonly #host: JobHost;
-  readonly #running = new Map<string, Running>();
+  readonly #host: FleetWorkerOptions & JobHost;
+  readonly #running = new Map<string, { controller: AbortController; ended: Promise<unknown> }>();
   readonly #workers: { close(): Promise<void> }[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
   #isClosed = false;
 
   constructor(options: FleetWorkerOptions) {
-    this.#options = options;
     this.#host = { ...options, name: this.name, board: options.engine.board };
   }
 
   /** Throws when the clock of this machine is wrong. */
   async start(): Promise<void> {
-    const { lockMs } = this.#options;
-    const problem = await clockProblem(this.#host.board, lockMs);
+    const { board, lockMs } = this.#host;
+    const problem = await clockProblem(board, lockMs);
     if (problem !== undefined) throw new Error(problem);
     this.#startTaking();
-    this.#every(pollMs, () => this.#cancelWanted());
+    this.#every(pollMs, async () => {
+      if (this.#running.size === 0) return;
+      for (const key of await board.fields('cancelled')) this.#running.get(key)?.controller.abort(cancelled);
+    });
     this.#every(Math.min(heartbeatMs, lockMs / 3), () => this.#beat());
     await this.#beat();
   }
@@ -71,10 +66,11 @@ export class FleetWorker {
   }
 
   #startTaking(): void {
-    const { engine, teams, jobs, lockMs } = this.#options;
-    const options = { name: this.name, concurrency: jobs, lockMs };
-    for (const team of teams)
-      this.#workers.push(engine.startWorker(team, (job, token) => this.#take(job, token, team), options));
+    const { engine, teams, jobs: concurrency, lockMs } = this.#host;
+    for (const team of teams) {
+      const take: Processor = (job, token) => this.#take(job, token, team);
+      this.#workers.push(engine.startWorker(team, take, { concurrency, lockMs }));
+    }
   }
 
   async #stopTaking(): Promise<void> {
@@ -85,13 +81,14 @@ export class FleetWorker {
 
   /** Takes no jobs while the clock is wrong: locks in PostgreSQL and the expiry of jobs depend on it. */
   async #isClockRight(): Promise<boolean> {
-    const problem = await clockProblem(this.#host.board, this.#options.lockMs);
+    const { board, lockMs, log } = this.#host;
+    const problem = await clockProblem(board, lockMs);
     const isTaking = this.#workers.length > 0;
     if (problem !== undefined) {
-      if (isTaking) this.#host.log(`takes no jobs: ${problem}`);
+      if (isTaking) log(`takes no jobs: ${problem}`);
       void this.#stopTaking();
     } else if (!isTaking && !this.#isClosed) {
-      this.#host.log('the clock is right again: takes jobs');
+      log('the clock is right again: takes jobs');
       this.#startTaking();
     }
     return problem === undefined;
@@ -102,7 +99,7 @@ export class FleetWorker {
     const key = queued.id ?? '';
     if (!(await this.#isClockRight())) {
       await queued.moveToWait(token);
-      throw queueSignal('WaitingError');
+      throw queueSignal('Waiting');
     }
     const job = this.#read(queued, team);
     // The result was there, and the worker died before it could say so; or somebody put the job there again.
@@ -119,7 +116,7 @@ export class FleetWorker {
       return await work;
     } catch (error) {
       if (controller.signal.reason === cancelled) return key;
-      throw await this.#leave(job, queued, { token, error, signal: controller.signal });
+      throw await this.#leave(job, queued, token, error, controller.signal);
     } finally {
       release();
       if (this.#running.get(key)?.controller === controller) this.#running.delete(key);
@@ -128,28 +125,25 @@ export class FleetWorker {
   }
 
   /** Gives back a job that has not ended. After a problem, this worker waits a little before somebody tries again. */
-  async #leave(
-    { id, run }: Job,
-    queued: Queued,
-    { token, error, signal }: { token: string; error: unknown; signal: AbortSignal },
-  ): Promise<Error> {
-    const message = redact(error instanceof Error ? error.message : String(error), this.#host.secrets);
+  async #leave({ id, run }: Job, queued: Queued, token: string, error: unknown, signal: AbortSignal): Promise<Error> {
+    const { board, log, secrets } = this.#host;
     if (error instanceof Error && /^(?:Waiting|WaitingChildren|Delayed)Error$/.test(error.name)) return error;
     if (!signal.aborted) {
-      const problems = await this.#host.board.add(`problems/${run}`, queued.id ?? '', 1);
-      this.#host.log(`${id}: ${message}`);
-      if (problems >= maxProblems) return queueSignal('UnrecoverableError', message);
+      const message = redact(error instanceof Error ? error.message : String(error), secrets);
+      const problems = await board.add(`problems/${run}`, queued.id ?? '', 1);
+      log(`${id}: ${message}`);
+      if (problems >= maxProblems) return queueSignal('Unrecoverable', message);
       // Not as a delay of the queue, which a clock that is wrong would make longer.
       await pause(Math.min(500 * 2 ** problems, maxPauseMs), undefined, { signal }).catch(() => undefined);
     }
     // A job whose lock is lost belongs to somebody else.
     if (signal.reason !== lost) await queued.moveToWait(token);
-    return queueSignal('WaitingError');
+    return queueSignal('Waiting');
   }
 
   async #run(job: Job, queued: Queued, token: string, signal: AbortSignal): Promise<string> {
-    const { board, log, keys } = this.#host;
-    const queue = this.#options.engine.queue(job.team);
+    const { board, log, keys, engine } = this.#host;
+    const queue = engine.queue(job.team);
     const key = jobKey(job);
     const attempt = await board.add(`attempts/${job.run}`, key, 1);
     log(`started ${job.id}${attempt > 1 ? `, attempt ${attempt}` : ''}`);
@@ -173,28 +167,24 @@ export class FleetWorker {
       signal,
     );
     if (end.status === 'ended') {
-      log(`ended ${job.id}: ${end.result.status}`);
-      await this.#finish(job, end.result);
+      const { result } = end;
+      log(`ended ${job.id}: ${result.status}`);
+      // The first result counts.
+      const sealed = JSON.stringify(keys.seal('result', result));
+      const isFirst = await board.set(`results/${job.run}`, job.id, sealed, { ifAbsent: true });
+      if (isFirst && result.status !== 'success') await board.add(`spent/${job.run}`, 'failed', 1);
       return key;
     }
     if (end.status === 'waiting') {
       log(`paused ${job.id}: it waits for its subagents`);
       if (!(await queued.moveToWaitingChildren(token))) await queued.moveToWait(token);
-      throw queueSignal('WaitingChildrenError');
+      throw queueSignal('WaitingChildren');
     }
     log(`parked ${job.id}: it waits for an answer`);
     await queued.moveToDelayed(Date.now() + parkMs, token);
     // An answer may have come just before.
     if (await end.isAnswered()) await queued.promote().catch(() => undefined);
-    throw queueSignal('DelayedError');
-  }
-
-  /** The first result counts. */
-  async #finish({ run, id }: Job, result: JobResult): Promise<void> {
-    const { board, keys } = this.#host;
-    const sealed = JSON.stringify(keys.seal('result', result));
-    const isFirst = await board.set(`results/${run}`, id, sealed, { ifAbsent: true });
-    if (isFirst && result.status !== 'success') await board.add(`spent/${run}`, 'failed', 1);
+    throw queueSignal('Delayed');
   }
 
   #read(queued: Queued, team: string): Job {
@@ -207,13 +197,13 @@ export class FleetWorker {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#host.log(`refused ${queued.id}: ${reason}`);
-      throw queueSignal('UnrecoverableError', reason);
+      throw queueSignal('Unrecoverable', reason);
     }
   }
 
   /** Renews the lock of a job. Without it for as long as it lasts, somebody else may have the job. */
   #hold(queued: Queued, token: string, controller: AbortController): () => void {
-    const { lockMs } = this.#options;
+    const { lockMs } = this.#host;
     let renewedAt = performance.now();
     const renew = async () => {
       const now = performance.now();
@@ -227,16 +217,11 @@ export class FleetWorker {
     return () => clearInterval(timer);
   }
 
-  async #cancelWanted(): Promise<void> {
-    if (this.#running.size === 0) return;
-    for (const key of await this.#host.board.fields('cancelled')) this.#running.get(key)?.controller.abort(cancelled);
-  }
-
   async #beat(): Promise<void> {
-    const { teams, jobs } = this.#options;
+    const { board, teams, jobs } = this.#host;
     await this.#isClockRight();
     const state = { seen: Date.now(), running: this.#running.size, jobs, teams };
-    await this.#host.board.set('workers', this.name, JSON.stringify(state));
+    await board.set('workers', this.name, JSON.stringify(state));
   }
 
   /** A server that does not answer for a while is asked again later. */

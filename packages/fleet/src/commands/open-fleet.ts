@@ -34,7 +34,7 @@ export async function withFleet<T>(
   const engine = await openEngine(queue, (message) => io.err(`lathe: queue: ${message}`));
   try {
     const store = await openStore(given.store ?? env['LATHE_FLEET_STORE'], engine.board, env);
-    return await act({ engine, store, keys: Keys.open(latheHome), latheHome, secrets });
+    return await act({ engine, store, keys: new Keys(latheHome), latheHome, secrets });
   } finally {
     await engine.close();
   }

@@ -24,15 +24,10 @@ export function cancelCommand(args: string[], io: FleetIo): Promise<number> {
       return job?.run === run && (isNamed(job.id) || isNamed(job.parent)) ? [{ each, id: job.id }] : [];
     });
     for (const { each, id } of chosen) {
-      const key = jobKey({ run, id });
       const result = newResult({ run, id }, { status: 'cancelled', result: 'The task was cancelled.' });
       await board.set(`results/${run}`, id, JSON.stringify(keys.seal('result', result)), { ifAbsent: true });
-      await board.set('cancelled', key, '1');
       // A job that runs is locked and cannot be removed: its worker sees the mark.
-      await each.remove().then(
-        () => board.remove('cancelled', key),
-        () => undefined,
-      );
+      await each.remove().catch(() => board.set('cancelled', jobKey({ run, id }), '1'));
     }
     for (const field of await board.fields('questions'))
       if (chosen.some(({ each }) => field.startsWith(`${each.id}.`))) await board.remove('questions', field);

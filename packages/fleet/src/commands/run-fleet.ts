@@ -28,13 +28,13 @@ export async function runFleet(args: readonly string[], io: FleetIo, signal: Abo
 
 /** `lathe fleet key`: prints the public key of this machine. */
 async function keyCommand(_args: string[], io: FleetIo): Promise<number> {
-  io.out(Keys.open(homeDirectories(io).latheHome).publicKey);
+  io.out(new Keys(homeDirectories(io).latheHome).publicKey);
   return 0;
 }
 
 /** `lathe fleet trust NAME KEY`: accepts the jobs, answers and results that this key signs. */
 async function trustCommand(args: string[], io: FleetIo): Promise<number> {
-  const keys = Keys.open(homeDirectories(io).latheHome);
+  const keys = new Keys(homeDirectories(io).latheHome);
   const [name, key] = args;
   if (name === undefined) {
     for (const [each, of] of keys.trusted()) io.out(`${of} ${each}`);

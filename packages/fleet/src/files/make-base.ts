@@ -5,17 +5,15 @@ import type { Job } from '../job/job.js';
 import { diffFlags, git, gitLine } from './git.js';
 import { putObject, type Store } from './store.js';
 
+type GivenFiles = Pick<Job, 'base' | 'patches'>;
+
 const snapshotDate = '2000-01-01T00:00:00Z';
 
 /**
  * What a worker needs to get the files of `directory` as they are now: the pushed commit and a patch, or a snapshot when
  * the commit is only here. Nothing outside a repository. The repository itself is not changed.
  */
-export async function makeBase(
-  directory: string,
-  store: Store,
-  signal: AbortSignal,
-): Promise<Pick<Job, 'base' | 'patches'>> {
+export async function makeBase(directory: string, store: Store, signal: AbortSignal): Promise<GivenFiles> {
   const options = { cwd: directory, signal };
   const line = (...args: string[]) => gitLine(args, options).catch(() => undefined);
   const root = await line('rev-parse', '--show-toplevel');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 
 /** Keeps what is too large for the queue: patches, snapshots, transcripts. */
 export interface Store {
@@ -10,7 +10,7 @@ export interface Store {
 
 /** Stores bytes under their hash and returns it. */
 export async function putObject(store: Store, bytes: Uint8Array): Promise<string> {
-  const hash = createHash('sha256').update(bytes).digest('hex');
+  const hash = hashOf('sha256', bytes);
   await store.put(`objects/${hash}`, bytes);
   return hash;
 }
@@ -20,6 +20,6 @@ export async function getObject(store: Store, hash: string): Promise<Buffer> {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`${JSON.stringify(hash)} is not the hash of an object`);
   const bytes = await store.get(`objects/${hash}`);
   if (!bytes) throw new Error(`the store has no object ${hash}`);
-  if (createHash('sha256').update(bytes).digest('hex') !== hash) throw new Error(`the object ${hash} is damaged`);
+  if (hashOf('sha256', bytes) !== hash) throw new Error(`the object ${hash} is damaged`);
   return bytes;
 }

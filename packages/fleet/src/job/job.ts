@@ -1,67 +1,58 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { describeMismatch } from '@lathe/core/host';
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 
+/** An object without other properties. */
+const exact = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
 const shortText = Type.String({ minLength: 1, maxLength: 200 });
 const hash = Type.String({ minLength: 64, maxLength: 64 });
 const rules = Type.Array(Type.String({ maxLength: 500 }), { maxItems: 200 });
 
 /** Where the files of a task come from: a commit that a remote has, or a snapshot in the store. */
-const base = Type.Object(
-  {
-    remote: Type.Optional(Type.String({ maxLength: 2_000 })),
-    commit: Type.String({ minLength: 40, maxLength: 64 }),
-    /** The object that holds the commit as a git pack, when no remote has it. */
-    pack: Type.Optional(hash),
-    /** Where in the repository to work. */
-    directory: Type.Optional(Type.String({ maxLength: 2_000 })),
-  },
-  { additionalProperties: false },
-);
+const base = exact({
+  remote: Type.Optional(Type.String({ maxLength: 2_000 })),
+  commit: Type.String({ minLength: 40, maxLength: 64 }),
+  /** The object that holds the commit as a git pack, when no remote has it. */
+  pack: Type.Optional(hash),
+  /** Where in the repository to work. */
+  directory: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
 
-const jobSchema = Type.Object(
-  {
-    /** Set by the submitter; a task with the same id in the same run exists once. */
-    id: shortText,
-    run: shortText,
-    team: shortText,
-    prompt: Type.String({ minLength: 1, maxLength: 1_000_000 }),
-    model: Type.Optional(shortText),
-    mode: Type.Optional(
-      Type.Union([Type.Literal('plan'), Type.Literal('default'), Type.Literal('auto-edit'), Type.Literal('yolo')]),
-    ),
-    /** Rules in addition to those of the worker. Nothing can be allowed. */
-    rules: Type.Optional(
-      Type.Object({ deny: Type.Optional(rules), ask: Type.Optional(rules) }, { additionalProperties: false }),
-    ),
-    budgets: Type.Optional(
-      Type.Object(
-        {
-          turns: Type.Optional(Type.Number({ minimum: 1 })),
-          tokens: Type.Optional(Type.Number({ minimum: 1 })),
-          milliseconds: Type.Optional(Type.Number({ minimum: 0 })),
-          /** In cents, of all tasks of the run together. */
-          runCost: Type.Optional(Type.Number({ minimum: 0 })),
-          /** Of all tasks of the run together. */
-          runTokens: Type.Optional(Type.Number({ minimum: 1 })),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    base: Type.Optional(base),
-    /** Objects that hold patches on the base, in this order: what was not committed, what a parent had changed. */
-    patches: Type.Optional(Type.Array(hash, { maxItems: 10 })),
-    /** Subagents become jobs of their own. */
-    flows: Type.Optional(Type.Literal(true)),
-    /** The id of the task whose subagent this is. */
-    parent: Type.Optional(shortText),
-    /** What happens to a question that nobody answers in time. */
-    questions: Type.Union([Type.Literal('deny'), Type.Literal('park')]),
-    /** Milliseconds since 1970. */
-    expires: Type.Number(),
-  },
-  { additionalProperties: false },
-);
+const jobSchema = exact({
+  /** Set by the submitter; a task with the same id in the same run exists once. */
+  id: shortText,
+  run: shortText,
+  team: shortText,
+  prompt: Type.String({ minLength: 1, maxLength: 1_000_000 }),
+  model: Type.Optional(shortText),
+  mode: Type.Optional(
+    Type.Union([Type.Literal('plan'), Type.Literal('default'), Type.Literal('auto-edit'), Type.Literal('yolo')]),
+  ),
+  /** Rules in addition to those of the worker. Nothing can be allowed. */
+  rules: Type.Optional(exact({ deny: Type.Optional(rules), ask: Type.Optional(rules) })),
+  budgets: Type.Optional(
+    exact({
+      turns: Type.Optional(Type.Number({ minimum: 1 })),
+      tokens: Type.Optional(Type.Number({ minimum: 1 })),
+      milliseconds: Type.Optional(Type.Number({ minimum: 0 })),
+      /** In cents, of all tasks of the run together. */
+      runCost: Type.Optional(Type.Number({ minimum: 0 })),
+      /** Of all tasks of the run together. */
+      runTokens: Type.Optional(Type.Number({ minimum: 1 })),
+    }),
+  ),
+  base: Type.Optional(base),
+  /** Objects that hold patches on the base, in this order: what was not committed, what a parent had changed. */
+  patches: Type.Optional(Type.Array(hash, { maxItems: 10 })),
+  /** Subagents become jobs of their own. */
+  flows: Type.Optional(Type.Literal(true)),
+  /** The id of the task whose subagent this is. */
+  parent: Type.Optional(shortText),
+  /** What happens to a question that nobody answers in time. */
+  questions: Type.Union([Type.Literal('deny'), Type.Literal('park')]),
+  /** Milliseconds since 1970. */
+  expires: Type.Number(),
+});
 
 /** One task of the agent, as it travels. */
 export type Job = Static<typeof jobSchema>;
@@ -77,6 +68,5 @@ export function checkJob(value: unknown): Job {
 
 /** The name of a job in the queue: the same for the same task of the same run. */
 export function jobKey({ run, id }: Pick<Job, 'run' | 'id'>): string {
-  const text = JSON.stringify([run, id]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 40);
+  return hashOf('sha256', JSON.stringify([run, id])).slice(0, 40);
 }

@@ -24,14 +24,8 @@ export class Keys {
   readonly #privateKey: KeyObject;
   readonly publicKey: string;
 
-  private constructor(directory: string, privateKey: KeyObject) {
-    this.#trustedPath = join(directory, 'trusted');
-    this.#privateKey = privateKey;
-    this.publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
-  }
-
   /** Creates the key at the first use. */
-  static open(latheHome: string): Keys {
+  constructor(latheHome: string) {
     const directory = join(latheHome, 'fleet');
     const path = join(directory, 'key.pem');
     makeDirectory(directory);
@@ -42,7 +36,9 @@ export class Keys {
       // A key that is there already counts, even if another process made it a moment ago.
       if (!existsSync(path)) throw error;
     }
-    return new Keys(directory, createPrivateKey(readFileSync(path)));
+    this.#trustedPath = join(directory, 'trusted');
+    this.#privateKey = createPrivateKey(readFileSync(path));
+    this.publicKey = createPublicKey(this.#privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
   }
 
   /** Accepts what this key signs from now on. */
@@ -55,12 +51,10 @@ export class Keys {
 
   /** The names of those whose messages count, by key. This machine trusts itself. */
   trusted(): Map<string, string> {
-    const lines = existsSync(this.#trustedPath) ? readFileSync(this.#trustedPath, 'utf8').split('\n') : [];
-    const entries = lines.flatMap((line): [string, string][] => {
-      const [name, key] = line.trim().split(/\s+/);
-      return name && key && !name.startsWith('#') ? [[key, name]] : [];
-    });
-    return new Map([[this.publicKey, 'this machine'], ...entries]);
+    const lines = existsSync(this.#trustedPath) ? readFileSync(this.#trustedPath, 'utf8') : '';
+    const names = new Map([[this.publicKey, 'this machine']]);
+    for (const [, name = '', key = ''] of lines.matchAll(/^[ \t]*([^#\s]\S*)[ \t]+(\S+)/gm)) names.set(key, name);
+    return names;
   }
 
   seal(kind: Kind, value: unknown): Sealed {

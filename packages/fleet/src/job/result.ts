@@ -20,10 +20,8 @@ type TaskName = Pick<Job, 'run' | 'id'>;
 export function readResult(keys: Keys, stored: string | undefined, { run, id }: TaskName): JobResult {
   const result = keys.read<JobResult>('result', stored)?.value;
   if (result?.id === id && result.run === run) return result;
-  return newResult(
-    { run, id },
-    { status: 'error', result: 'the result is not signed by a machine that is trusted here' },
-  );
+  const reason = 'the result is not signed by a machine that is trusted here';
+  return newResult({ run, id }, { status: 'error', result: reason });
 }
 
 /** The result of a task that spent nothing, unless `rest` says so. */

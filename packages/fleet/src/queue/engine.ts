@@ -1,20 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { JobsOptions, Queue, Job as QueuedJob } from 'bullmq';
+import type { JobsOptions, Queue, Job as QueuedJob, Worker } from 'bullmq';
 import type { Sealed } from '../job/keys.js';
 import { type Board, retentionSeconds } from './board.js';
 
 /** What the queue carries: nothing but signed jobs. A finished one says where its result is. */
-export type FleetQueue = Pick<
-  Queue<Sealed, string>,
-  'add' | 'addBulk' | 'getJob' | 'getJobs' | 'getJobCounts' | 'setGlobalConcurrency' | 'qualifiedName'
->;
+export type FleetQueue = Queue<Sealed, string>;
 export type Queued = QueuedJob<Sealed, string>;
 
 /** Runs one job; the token names the hold on it. Throw `queueSignal` when the job continues later. */
 export type Processor = (job: Queued, token: string) => Promise<string>;
 
 export interface WorkerOptions {
-  name: string;
   concurrency: number;
   /** How long a worker that died keeps its jobs. Takeover follows within one and a half times this. */
   lockMs: number;
@@ -44,11 +40,8 @@ export function jobOptions(jobId: string, priority: number): JobsOptions {
 }
 
 /** Tells the queue what becomes of a job that has not ended. It knows these errors by their name. */
-export function queueSignal(
-  name: 'DelayedError' | 'WaitingError' | 'WaitingChildrenError' | 'UnrecoverableError',
-  message = '',
-): Error {
-  return Object.assign(new Error(message), { name });
+export function queueSignal(name: 'Delayed' | 'Waiting' | 'WaitingChildren' | 'Unrecoverable', message = ''): Error {
+  return Object.assign(new Error(message), { name: `${name}Error` });
 }
 
 /** Opens `redis://…`, `rediss://…` or `postgres://…`. Throws with a clear message when the server does not answer. */
@@ -60,7 +53,7 @@ export async function openEngine(url: string, onError: (message: string) => void
   const { board, connection, factory, releaseJobs } = isRedis
     ? await openRedis(url)
     : await openPostgres(url, bullmq.createPostgresBackend);
-  const queues = new Map<string, Queue<Sealed, string>>();
+  const queues = new Map<string, FleetQueue>();
   let reported = '';
   // A server that is away is reported once, not with every attempt to reach it.
   const report = ({ message }: Error) => {
@@ -72,28 +65,23 @@ export async function openEngine(url: string, onError: (message: string) => void
     queue(team) {
       const known = queues.get(team);
       if (known) return known;
-      const queue: Queue<Sealed, string> = Reflect.construct(bullmq.Queue, [nameOf(team), { connection }, factory]);
+      const queue: FleetQueue = Reflect.construct(bullmq.Queue, [nameOf(team), { connection }, factory]);
       queue.on('error', report);
       queues.set(team, queue);
       return queue;
     },
-    startWorker(team, process, { name, concurrency, lockMs }) {
+    startWorker(team, process, { concurrency, lockMs }) {
       const processor = (job: Queued, token = '') => process(job, token);
       // The processor renews the locks itself: the renewal of BullMQ stops while the clock is set back.
       const locks = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: maxDeaths };
       const skipped = { skipLockRenewal: true, skipStalledCheck: releaseJobs !== undefined };
-      const options = { connection, name, concurrency, ...locks, ...skipped };
-      const worker: { close(): Promise<void>; on(event: 'error', listener: (error: Error) => void): void } =
-        Reflect.construct(bullmq.Worker, [nameOf(team), processor, options, factory]);
+      const options = { connection, concurrency, ...locks, ...skipped };
+      const worker: Worker = Reflect.construct(bullmq.Worker, [nameOf(team), processor, options, factory]);
       worker.on('error', report);
-      const look = () => void releaseJobs?.(nameOf(team), { lockMs, maxDeaths }).catch(report);
+      const look = () => void releaseJobs?.(nameOf(team), lockMs, maxDeaths).catch(report);
       const timer = setInterval(look, lockMs / 2);
-      return {
-        close() {
-          clearInterval(timer);
-          return worker.close();
-        },
-      };
+      worker.on('closing', () => clearInterval(timer));
+      return worker;
     },
     async close() {
       const closed = Promise.allSettled([...queues.values()].map((queue) => queue.close()));
@@ -106,7 +94,7 @@ export async function openEngine(url: string, onError: (message: string) => void
 const nameOf = (team: string): string => `lathe-${team}`;
 
 async function openRedis(url: string) {
-  const [{ Redis }, { RedisBoard }] = await Promise.all([import('ioredis'), import('./redis-board.js')]);
+  const [{ Redis }, { redisBoard }] = await Promise.all([import('ioredis'), import('./redis-board.js')]);
   let reason: unknown;
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null });
   redis.on('error', (error) => (reason = error));
@@ -117,11 +105,11 @@ async function openRedis(url: string) {
   });
   // BullMQ makes connections of its own from these options: workers block on theirs.
   const connection = { url, maxRetriesPerRequest: null };
-  return { board: new RedisBoard(redis), connection, factory: undefined, releaseJobs: undefined };
+  return { board: redisBoard(redis), connection, factory: undefined, releaseJobs: undefined };
 }
 
 async function openPostgres(url: string, factory: typeof import('bullmq').createPostgresBackend) {
-  const [{ default: pg }, { PostgresBoard }, locks] = await Promise.all([
+  const [{ default: pg }, { postgresBoard }, locks] = await Promise.all([
     import('pg'),
     import('./postgres-board.js'),
     import('./postgres-locks.js'),
@@ -133,7 +121,7 @@ async function openPostgres(url: string, factory: typeof import('bullmq').create
     unreachable('PostgreSQL', error);
   });
   const connection = { connectionString: url, migrate: true, max: 8 };
-  return { board: new PostgresBoard(pool), connection, factory, releaseJobs: locks.releaseJobs.bind(undefined, pool) };
+  return { board: postgresBoard(pool), connection, factory, releaseJobs: locks.releaseJobs.bind(undefined, pool) };
 }
 
 /** Addresses of queues may hold passwords, so the message names none. */

@@ -14,11 +14,7 @@ const release = `select bullmq.move_stalled_jobs_to_wait($1, $2::integer, ${now}
  * Frees the jobs of workers that died. BullMQ would compare locks with the clock of the worker that looks, and so take
  * jobs from others if that is ahead; here the clock of the server counts.
  */
-export async function releaseJobs(
-  pool: Pool,
-  queue: string,
-  { lockMs, maxDeaths }: { lockMs: number; maxDeaths: number },
-): Promise<void> {
+export async function releaseJobs(pool: Pool, queue: string, lockMs: number, maxDeaths: number): Promise<void> {
   await pool.query(shorten, [queue, lockMs]);
   await pool.query(reset, [queue]);
   await pool.query(release, [queue, maxDeaths, lockMs / 4]);
