@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,17 +11,19 @@ export interface Checkout {
   readonly directory: string;
   /** What the task has changed so far, as a patch on what it was given. */
   changes(signal: AbortSignal): Promise<{ patch: Buffer; files: string[] }>;
+  /** The latest changes with the bytes of binary files, which a patch has compressed. */
+  content(signal: AbortSignal): Promise<Buffer>;
   apply(patch: Uint8Array, signal: AbortSignal): Promise<void>;
   remove(): Promise<void>;
 }
 
-export interface CheckoutOptions {
+interface CheckoutOptions {
   /** Where mirrors and the directories of tasks are. */
   root: string;
   /** Names the directory. */
-  name: string;
+  key: string;
   store: Store;
-  job: Pick<Job, 'base' | 'patches'>;
+  job: Job;
 }
 
 /** Addresses that reach another machine. Local paths would let a task read any repository of the worker. */
@@ -33,19 +35,15 @@ const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 const mirrorQueues = new Map<string, Promise<unknown>>();
 
 function oneAtATime<T>(mirror: string, act: () => Promise<T>): Promise<T> {
-  const next = (mirrorQueues.get(mirror) ?? Promise.resolve()).then(act);
-  mirrorQueues.set(
-    mirror,
-    next.catch(() => undefined),
-  );
+  const next = Promise.allSettled([mirrorQueues.get(mirror)]).then(act);
+  mirrorQueues.set(mirror, next);
   return next;
 }
 
 /** Makes the directory of a task: a worktree of the mirror of its repository, or an empty one. */
-export async function checkOut(options: CheckoutOptions, signal: AbortSignal): Promise<Checkout> {
-  const { root, name, store, job } = options;
+export async function checkOut({ root, key, store, job }: CheckoutOptions, signal: AbortSignal): Promise<Checkout> {
   const { base, patches = [] } = job;
-  const place = join(root, 'jobs', name);
+  const place = join(root, 'jobs', key);
   const top = join(place, 'work');
   await rm(place, { recursive: true, force: true });
   await mkdir(top, { recursive: true, mode: 0o700 });
@@ -84,6 +82,7 @@ export async function checkOut(options: CheckoutOptions, signal: AbortSignal): P
         files: records.filter((_, at) => at % 2 === 1),
       };
     },
+    content: (own) => run(['diff', '--cached', '--text', ...diffFlags, before], own),
     async remove() {
       await rm(place, { recursive: true, force: true });
       await rm(gitDirectory, { recursive: true, force: true });
@@ -97,8 +96,7 @@ function mirrorOf(root: string, { remote, commit, pack, directory = '' }: JobBas
   if (!directoryShape.test(directory)) throw new Error(`${JSON.stringify(directory)} is outside the repository`);
   if (remote !== undefined && !remoteShape.test(remote))
     throw new Error(`the repository must be an https or ssh address, not ${JSON.stringify(remote)}`);
-  const key = createHash('sha256').update(remote ?? `pack ${pack}`);
-  return join(root, 'mirrors', key.digest('hex').slice(0, 32));
+  return join(root, 'mirrors', hash('sha256', remote ?? `pack ${pack}`).slice(0, 32));
 }
 
 /** Returns the directory that git keeps about the worktree. */

@@ -1,56 +1,47 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { redact } from '@lathe/core/host';
 import type { FinishedTask, Task } from '@lathe/core/tools';
-import type { Checkout } from '../files/checkout.js';
-import { getObject, putObject } from '../files/store.js';
-import type { Run } from './run.js';
-import type { SessionState } from './shipped-session.js';
+import { getObject } from '../files/store.js';
+import { storeChanges, type Work } from './shipped-session.js';
 
-type Parent = Pick<Run, 'job' | 'store' | 'addChild' | 'findResults'>;
+type Parent = Pick<Work, 'job' | 'store' | 'checkout' | 'secrets' | 'addChild' | 'findResults' | 'state'>;
 
-/** The subagents of a job that are jobs of their own. They start from the files of their parent as they are then. */
-export class Children {
-  readonly #parent: Parent;
-  readonly #checkout: Checkout;
-  /** Those whose results the job has not seen. */
-  open: SessionState['children'];
+/**
+ * Puts the work of a subagent into the queue, as a job of its own under at most the rights of its parent. It starts from
+ * the files of its parent as they are now.
+ */
+export async function startChild(parent: Parent, task: Task, signal: AbortSignal): Promise<FinishedTask> {
+  const { job, secrets, state, addChild } = parent;
+  const prompt = redact(task.prompt, secrets);
+  const description = redact(task.description, secrets);
+  // A parent that is taken over and asks for the same work gets the same child.
+  const id = `${job.id}+${hash('sha256', prompt).slice(0, 8)}`;
+  const { patch } = await storeChanges(parent, signal);
+  const patches = [...(job.patches ?? []), ...(patch === undefined ? [] : [patch])];
+  await addChild({ ...job, id, prompt, patches, parent: job.id });
+  if (state.children.every((child) => child.id !== id)) state.children.push({ id, description });
+  const shown = { subagentName: task.subagent_type, taskDescription: description, taskPrompt: prompt };
+  return { display: { type: 'task_execution', ...shown, status: 'running', toolCalls: [] }, id };
+}
 
-  constructor(parent: Parent, checkout: Checkout, open: SessionState['children'] = []) {
-    this.#parent = parent;
-    this.#checkout = checkout;
-    this.open = open;
-  }
-
-  /** Puts the work of a subagent into the queue, under at most the rights of its parent. */
-  async start({ description, prompt, subagent_type }: Task, signal: AbortSignal): Promise<FinishedTask> {
-    const { job, store, addChild } = this.#parent;
-    // A parent that is taken over and asks for the same work gets the same child.
-    const id = `${job.id}+${createHash('sha256').update(prompt).digest('hex').slice(0, 8)}`;
-    const { patch } = await this.#checkout.changes(signal);
-    const patches = [...(job.patches ?? []), ...(patch.length > 0 ? [await putObject(store, patch)] : [])];
-    await addChild({ ...job, id, prompt, parent: job.id, ...(patches.length > 0 && { patches }) });
-    if (this.open.every((child) => child.id !== id)) this.open = [...this.open, { id, description }];
-    const shown = { subagentName: subagent_type, taskDescription: description, taskPrompt: prompt };
-    return { display: { type: 'task_execution', ...shown, status: 'running', toolCalls: [] }, id };
-  }
-
-  /** What the children that have ended report, with their changes applied to the files of this job. */
-  async takeReports(signal: AbortSignal): Promise<string> {
-    const reports: string[] = [];
-    const ended = this.open.length > 0 ? await this.#parent.findResults(this.open.map(({ id }) => id)) : [];
-    for (const { id, status, files = [], patch, result } of ended) {
-      const description = this.open.find((child) => child.id === id)?.description;
-      this.open = this.open.filter((child) => child.id !== id);
-      let changes = '';
-      if (patch !== undefined) {
-        const bytes = await getObject(this.#parent.store, patch);
-        const isConflict = (await this.#checkout.apply(bytes, signal).catch(() => true)) === true;
-        changes = `\nIts changes ${isConflict ? 'conflict with yours and are not in' : 'are in'}: ${files.join(', ')}.`;
-      }
-      reports.push(
-        `[Subagent ${id} (${description}) ended: ${status}]\nIts report (written by a subagent, not by the user):\n${result}${changes}`,
-      );
+/** What the children that have ended report, with their changes applied to the files of this job. */
+export async function takeReports(parent: Parent, signal: AbortSignal): Promise<string> {
+  const { checkout, store, state, findResults } = parent;
+  const reports: string[] = [];
+  const ended = state.children.length > 0 ? await findResults(state.children.map(({ id }) => id)) : [];
+  for (const { id, status, files = [], patch, result, worker } of ended) {
+    const description = state.children.find((child) => child.id === id)?.description;
+    state.children = state.children.filter((child) => child.id !== id);
+    let changes = '';
+    if (patch !== undefined) {
+      const bytes = await getObject(store, patch);
+      const isConflict = (await checkout.apply(bytes, signal).catch(() => true)) === true;
+      changes = `\nIts changes ${isConflict ? 'conflict with yours and are not in' : 'are in'}: ${files.join(', ')}.`;
     }
-    signal.throwIfAborted();
-    return reports.join('\n\n');
+    // Without a worker that signed it, the text is only what the queue says.
+    const report = worker === undefined ? 'none' : `(written by a subagent, not by the user)\n${result}`;
+    reports.push(`[Subagent ${id} (${description}) ended: ${status}]\nIts report: ${report}${changes}`);
   }
+  signal.throwIfAborted();
+  return reports.join('\n\n');
 }

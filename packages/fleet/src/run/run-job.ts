@@ -2,13 +2,13 @@ import { type AgentLathe, budgetsLeft, createAgentLathe, modelOf, openSession, S
 import { ModelError } from '@lathe/agent/models';
 import type { ApprovalMode } from '@lathe/core';
 import { redact, secretsOf } from '@lathe/core/host';
-import { type Checkout, checkOut } from '../files/checkout.js';
+import { checkOut } from '../files/checkout.js';
 import type { Job } from '../job/job.js';
 import { type JobResult, newResult } from '../job/result.js';
-import { Children } from './children.js';
+import { startChild, takeReports } from './children.js';
 import { FleetApprover } from './questions.js';
 import type { JobHost, Run } from './run.js';
-import { KeyInChanges, loadShippedSession, SessionShipper, type ShippedSession } from './shipped-session.js';
+import { KeyInChanges, loadShippedSession, SessionShipper, type ShippedSession, type Work } from './shipped-session.js';
 import { follow } from './spending.js';
 
 /** `parked` waits for an answer, `waiting` for its children; both have freed their worker. */
@@ -28,88 +28,74 @@ export function assertPermitted({ mode, expires }: Job, { maxMode }: Pick<JobHos
 
 /** Runs one task, from where an earlier worker left it. Throws only when the worker itself has a problem. */
 export async function runJob(run: Run, signal: AbortSignal): Promise<JobEnd> {
-  const { job, key, root, store, keys } = run;
-  const checkout = await checkOut({ root, name: key, job, store }, signal);
+  const checkout = await checkOut(run, signal);
   try {
-    const shipped = await loadShippedSession(store, keys, key);
-    if (shipped?.changes) await checkout.apply(shipped.changes, signal);
-    return await work(run, checkout, shipped, signal);
+    const earlier = await loadShippedSession(run);
+    if (earlier?.changes) await checkout.apply(earlier.changes, signal);
+    const state = earlier ?? { children: [], asked: {}, answers: [] };
+    return await doWork({ ...run, checkout, earlier, state }, signal);
   } finally {
     await checkout.remove();
   }
 }
 
-async function work(
-  run: Run,
-  checkout: Checkout,
-  shipped: ShippedSession | undefined,
-  signal: AbortSignal,
-): Promise<JobEnd> {
-  const { job } = run;
-  const end = endOf(run);
+async function doWork(work: Work, signal: AbortSignal): Promise<JobEnd> {
+  const { job, name: worker, earlier, state } = work;
+  const startedAt = performance.now();
   const parked = new AbortController();
-  const children = new Children(run, checkout, shipped?.children);
-  const lathe = await openLathe(run, checkout.directory, children);
+  const lathe = await openLathe(work);
+  // The settings may have changed since the worker started.
+  work.secrets = secretsOf(lathe.loaded);
+  const end = (status: JobResult['status'], text: string, more: Partial<JobResult> = {}): JobEnd => {
+    const durationMs = Math.round(performance.now() - startedAt);
+    const result = newResult(job, { status, result: redact(text, work.secrets), worker, durationMs, ...more });
+    return { status: 'ended', result };
+  };
   try {
-    const secrets = secretsOf(lathe.loaded);
-    const model = await modelOf(lathe, signal);
-    const { directory } = checkout;
-    const approver = new FleetApprover({ ...run, directory, secrets, park: () => parked.abort(), earlier: shipped });
+    const approver = new FleetApprover({ ...work, park: () => parked.abort() });
     const session = await openSession(lathe, {
-      model,
+      model: await modelOf(lathe, signal),
       approver,
-      ...(await beginning(lathe, job, shipped)),
+      ...(await beginning(lathe, work)),
       takesSnapshots: false,
       // What was sent before a call says that it may have run, so that it never runs again by itself.
       beforeChange: async () => {
         await shipper.ship();
-        await run.assertOwned();
+        await work.assertOwned();
       },
     });
-    const shipper = new SessionShipper({ ...run, checkout, session, approver, children, secrets, earlier: shipped });
-    const reports = await children.takeReports(signal);
-    const prompt = shipped ? promptOnReturn(checkout.directory, shipped, reports) : job.prompt;
+    const shipper = new SessionShipper({ ...work, session });
+    const reports = await takeReports(work, signal);
+    const prompt = earlier ? promptOnReturn(work.checkout.directory, earlier, reports) : job.prompt;
     const start = (overspent: AbortSignal) =>
       session.prompt(prompt, AbortSignal.any([signal, parked.signal, overspent]));
-    const ended = await follow(run, start, async () => {
+    const ended = await follow(work, start, async () => {
       await shipper.keepChanges(signal);
       await shipper.ship();
     });
     await session.close();
     signal.throwIfAborted();
-    const files = await shipper.keepChanges(signal);
+    await shipper.keepChanges(signal);
     const isParked = parked.signal.aborted;
-    if (isParked || (ended.reason === 'done' && children.open.length > 0)) {
+    if (isParked || (ended.reason === 'done' && state.children.length > 0)) {
       await shipper.ship();
       return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
     }
     const text = ended.reason === 'done' ? ended.text : (ended.message ?? ended.reason);
-    return end(ended.reason === 'done' ? 'success' : 'error', redact(text, secrets), {
-      ...shipper.facts(files),
-      ...(approver.answers.length > 0 && { answers: approver.answers }),
-    });
+    return end(ended.reason === 'done' ? 'success' : 'error', text, shipper.facts());
   } catch (error) {
-    if (error instanceof KeyInChanges || error instanceof ModelError)
-      return end('error', redact(error.message, secretsOf(lathe.loaded)));
+    if (error instanceof KeyInChanges || error instanceof ModelError) return end('error', error.message);
     throw error;
   } finally {
     await lathe.close();
   }
 }
 
-function endOf({ job, name }: Run) {
-  const startedAt = performance.now();
-  return (status: JobResult['status'], result: string, more: Partial<JobResult> = {}): JobEnd => {
-    const durationMs = Math.round(performance.now() - startedAt);
-    return { status: 'ended', result: newResult(job, { status, result, worker: name, durationMs, ...more }) };
-  };
-}
-
 /** What a session may spend, and where it goes on. */
-async function beginning({ home, workspace }: AgentLathe, { budgets = {} }: Job, shipped: ShippedSession | undefined) {
-  if (!shipped) return { budgets };
-  await (await SessionStore.open(home, workspace.root)).adopt(shipped.sessionId, shipped.transcript);
-  return { budgets: budgetsLeft(budgets, shipped.spent), resume: { id: shipped.sessionId } };
+async function beginning({ home, workspace }: AgentLathe, { job: { budgets = {} }, earlier }: Work) {
+  if (!earlier) return { budgets };
+  await (await SessionStore.open(home, workspace.root)).adopt(earlier.sessionId, earlier.transcript);
+  return { budgets: budgetsLeft(budgets, earlier.spent), resume: { id: earlier.sessionId } };
 }
 
 function promptOnReturn(directory: string, { asked }: ShippedSession, reports: string): string {
@@ -121,16 +107,16 @@ function promptOnReturn(directory: string, { asked }: ShippedSession, reports: s
   return `The work was interrupted and continues now. Working directory: ${directory}. ${waited}`;
 }
 
-function openLathe(run: Run, cwd: string, children: Children): Promise<AgentLathe> {
-  const { job, env, home, latheHome, sandbox, maxMode } = run;
+function openLathe(work: Work): Promise<AgentLathe> {
+  const { job, env, home, latheHome, sandbox, maxMode, checkout } = work;
   const { deny = [], ask = [] } = job.rules ?? {};
   return createAgentLathe({
-    cwd,
+    cwd: checkout.directory,
     env,
     home,
     latheHome,
     isTrusted: false,
-    ...(job.flows && job.parent === undefined && { runTask: (task, signal) => children.start(task, signal) }),
+    ...(job.flows && job.parent === undefined && { runTask: (task, signal) => startChild(work, task, signal) }),
     flags: {
       'tools.approvalMode': job.mode ?? (maxMode === 'plan' ? 'plan' : 'default'),
       'tools.sandbox.mode': sandbox,

@@ -1,45 +1,49 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { addSpending, type Session, type Spending } from '@lathe/agent';
 import type { Checkout } from '../files/checkout.js';
-import { getObject, putObject, type Store } from '../files/store.js';
-import type { Keys } from '../job/keys.js';
+import { getObject, putObject } from '../files/store.js';
 import type { Run } from './run.js';
 
-/** What is sent with a session, beside its transcript. */
-export interface SessionState {
-  sessionId: string;
-  /** What the task has changed, as an object. */
-  patch?: string;
+/** What a job waits for and has been told. */
+interface JobState {
   /** Jobs that work for this one and whose results it has not seen. */
-  children: readonly { id: string; description: string }[];
+  children: { id: string; description: string }[];
   /** Open questions: the digest of the call, and the number that the answer must name. */
-  asked: Readonly<Record<string, string>>;
+  asked: Record<string, string>;
   /** Who answered which question, and how. */
-  answers: readonly string[];
-  spent: Spending;
+  answers: string[];
 }
 
-/** What another worker needs to continue after the last finished turn. */
-export interface ShippedSession extends SessionState {
-  transcript: Buffer;
-  changes: Buffer | undefined;
-}
-
-interface Header extends SessionState {
+/** What is sent with a piece of the transcript. */
+interface Header extends JobState {
   /** The object's own name: none can stand in for another. */
   name: string;
   offset: number;
   hash: string;
+  sessionId: string;
+  /** What the task has changed, as an object. */
+  patch?: string;
+  spent: Spending;
 }
 
-interface ShipperOptions extends Pick<Run, 'store' | 'keys' | 'key' | 'attempt' | 'secrets'> {
+/** What another worker needs to continue after the last finished turn. */
+export interface ShippedSession extends Header {
+  transcript: Buffer;
+  changes: Buffer | undefined;
+}
+
+/** A job while it runs, with its files and what an earlier worker has left. */
+export interface Work extends Run {
   checkout: Checkout;
-  session: Pick<Session, 'id' | 'transcriptPath' | 'agent'>;
-  approver: { asked: ReadonlyMap<string, string>; answers: readonly string[] };
-  children: { open: SessionState['children'] };
   earlier: ShippedSession | undefined;
+  state: JobState;
+}
+
+interface ShipperOptions
+  extends Pick<Work, 'store' | 'keys' | 'key' | 'attempt' | 'secrets' | 'checkout' | 'earlier' | 'state'> {
+  session: Pick<Session, 'id' | 'transcriptPath' | 'agent'>;
 }
 
 /**
@@ -51,19 +55,21 @@ export class SessionShipper {
   #offset = 0;
   #number = 0;
   #sent = '';
-  /** The object that holds what the task has changed. */
-  #patch: string | undefined;
+  /** The object that holds what the task has changed, and the names of the files. */
+  #changes: { patch?: string; files?: string[] };
 
   constructor(options: ShipperOptions) {
     this.#options = options;
-    this.#patch = options.earlier?.patch;
+    const patch = options.earlier?.patch;
+    this.#changes = patch === undefined ? {} : { patch };
   }
 
   /** What the result says beside the answer. */
-  facts(files: readonly string[]) {
+  facts() {
     const { usage, cost } = this.#spent;
-    const changes = this.#patch === undefined ? {} : { patch: this.#patch, files };
-    return { ...changes, usage, ...(cost !== undefined && { cost }), sessionId: this.#options.session.id };
+    const { session, state } = this.#options;
+    const answers = state.answers.length > 0 ? { answers: state.answers } : {};
+    return { ...this.#changes, ...answers, usage, ...(cost !== undefined && { cost }), sessionId: session.id };
   }
 
   get #spent(): Spending {
@@ -73,16 +79,15 @@ export class SessionShipper {
 
   /** Sends what was added since the last time. */
   async ship(): Promise<void> {
-    const { store, keys, key, attempt, session, approver, children } = this.#options;
-    const { answers } = approver;
-    const asked = Object.fromEntries(approver.asked);
-    const patch = this.#patch === undefined ? {} : { patch: this.#patch };
+    const { store, keys, key, attempt, session } = this.#options;
+    const { children, asked, answers } = this.#options.state;
+    const { patch } = this.#changes;
     const added = await readFrom(session.transcriptPath, this.#offset);
-    const state = { ...patch, asked, answers, children: children.open, sessionId: session.id };
+    const state = { ...(patch !== undefined && { patch }), children, asked, answers, sessionId: session.id };
     const sent = JSON.stringify(state);
     if (added.length === 0 && sent === this.#sent) return;
     const name = `${key}/${pad(attempt)}-${pad(this.#number)}`;
-    const header: Header = { ...state, spent: this.#spent, name, offset: this.#offset, hash: hashOf(added) };
+    const header: Header = { ...state, spent: this.#spent, name, offset: this.#offset, hash: hash('sha256', added) };
     const sealed = Buffer.from(`${JSON.stringify(keys.seal('session', header))}\n`);
     await store.put(`sessions/${name}`, Buffer.concat([sealed, added]));
     this.#sent = sent;
@@ -90,14 +95,20 @@ export class SessionShipper {
     this.#offset += added.length;
   }
 
-  /** Stores what the task has changed, and returns the names of the files. */
-  async keepChanges(signal: AbortSignal): Promise<string[]> {
-    const { checkout, store, secrets } = this.#options;
-    const { patch, files } = await checkout.changes(signal);
-    if (secrets.some((secret) => patch.includes(secret))) throw new KeyInChanges();
-    this.#patch = patch.length === 0 ? undefined : await putObject(store, patch);
-    return files;
+  /** Stores what the task has changed. */
+  async keepChanges(signal: AbortSignal): Promise<void> {
+    this.#changes = await storeChanges(this.#options, signal);
   }
+}
+
+type Changing = Pick<Work, 'store' | 'secrets' | 'checkout'>;
+
+/** Stores what a task has changed, unless it contains a key. Returns the name of the object and those of the files. */
+export async function storeChanges({ store, secrets, checkout }: Changing, signal: AbortSignal) {
+  const { patch, files } = await checkout.changes(signal);
+  const content = patch.includes('\nGIT binary patch\n') ? await checkout.content(signal) : patch;
+  if (secrets.some((secret) => content.includes(secret))) throw new KeyInChanges();
+  return patch.length === 0 ? {} : { patch: await putObject(store, patch), files };
 }
 
 /** A task has written a key of the worker into its files. */
@@ -107,7 +118,7 @@ export class KeyInChanges extends Error {
 }
 
 /** The session of the latest attempt that sent one. Throws when nobody that this machine trusts has signed it. */
-export async function loadShippedSession(store: Store, keys: Keys, key: string): Promise<ShippedSession | undefined> {
+export async function loadShippedSession({ store, keys, key }: Run): Promise<ShippedSession | undefined> {
   const names = (await store.list(`sessions/${key}/`)).filter((name) => /^\d{8}-\d{8}$/.test(name)).sort();
   const attempt = names.at(-1)?.slice(0, 8) ?? '';
   const pieces: Buffer[] = [];
@@ -120,7 +131,7 @@ export async function loadShippedSession(store: Store, keys: Keys, key: string):
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its signer is trusted
     const header = keys.open('session', JSON.parse(bytes.toString('utf8', 0, end))).value as Header;
     const piece = bytes.subarray(end + 1);
-    if (header.name !== `${key}/${name}` || header.offset !== length || header.hash !== hashOf(piece))
+    if (header.name !== `${key}/${name}` || header.offset !== length || header.hash !== hash('sha256', piece))
       throw new Error('the transcript of an earlier attempt was changed by somebody else');
     pieces.push(piece);
     length += piece.length;
@@ -132,7 +143,6 @@ export async function loadShippedSession(store: Store, keys: Keys, key: string):
 }
 
 const pad = (number: number): string => String(number).padStart(8, '0');
-const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** The whole lines of a file from an offset on. */
 async function readFrom(path: string, start: number): Promise<Buffer> {
