@@ -259,6 +259,14 @@ test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them'
   const undone = await runProgram(['undo'], { home: fleet.home, cwd });
   expect(undone.code).toBe(0);
   expect(existsSync(join(cwd, 'made.txt'))).toBe(false);
+  // The same file elsewhere is about other files, so it is another run.
+  const runOf = async (directory: string) => {
+    const { stderr } = await fleet.lathe(['run', join(cwd, 'tasks.jsonl'), '--detach'], directory);
+    return /as run (\w+)/.exec(stderr)?.[1];
+  };
+  const names = [await runOf(cwd), await runOf(cwd), await runOf(tempDirectory())];
+  expect(names[1]).toBe(names[0]);
+  expect(names[2]).not.toBe(names[0]);
   await server.kill();
   const bad = await runProgram(['doctor'], { home: fleet.home, cwd, env });
   expect(bad.stdout).toContain('BAD   fleet: the queue cannot be reached: Redis says');

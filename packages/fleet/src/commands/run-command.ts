@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,9 +31,9 @@ export async function runCommand(args: string[], io: FleetIo, signal: AbortSigna
   const tasks = await readTasks(path).catch(asUsage);
   if (tasks.length === 0) throw new FleetUsageError('the task file has no tasks');
   const out = values.out === undefined ? undefined : await ResultsFile.open(resolve(io.cwd, values.out)).catch(asUsage);
-  // The same file gives the same run, so that submitting it again adds nothing.
-  const run = values.run ?? createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 12);
   const team = values.team ?? 'default';
+  // The same file in the same place gives the same run, so that submitting it again adds nothing.
+  const run = values.run ?? hash('sha256', JSON.stringify([team, io.cwd, readFileSync(path, 'utf8')])).slice(0, 12);
   const limit = positive('--limit', values.limit);
   const days = positive('--days', values.days) ?? 7;
   // A result is kept for a month: a job that lives longer could be put there again and run again.
