@@ -91,7 +91,10 @@ const suites = {
     minutes: 20,
   },
   server: { files: ['cli/src/server/server-attacks.test.ts'], minutes: 10 },
-  fleet: { files: ['fleet/src/chaos.test.ts', 'fleet/src/load.test.ts'], minutes: 90 },
+  fleet: {
+    files: ['fleet/src/chaos.test.ts', 'fleet/src/load.test.ts', 'fleet/src/takeover.test.ts'],
+    minutes: 120,
+  },
   'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
   builds: { files: ['core/src/process/sandbox/builds.test.ts'], minutes: 30 },
   sandbox: {
