@@ -7,6 +7,7 @@ import { buildProgram } from '../../../testing/lathe-program.js';
 import { hasPostgres, hasRedis, type QueueServer, startPostgres, startRedis } from '../../../testing/queue-servers.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { getObject } from './files/store.js';
+import { openQuestions } from './follow.js';
 import { jobKey } from './job/job.js';
 import { Keys } from './job/keys.js';
 import type { Answer, Question } from './run/questions.js';
@@ -94,6 +95,19 @@ describe.each(servers)('over %s', (_name, isThere, start) => {
     expect(result?.answers).toEqual([`this machine: once (write_file, call ${question.digest.slice(0, 12)})`]);
     const audit = readFileSync(join(fleet.home, '.lathe/audit/calls.jsonl'), 'utf8');
     expect(audit).toContain('"decision":{"outcome":"once","by":"this machine"}');
+  });
+
+  test.skipIf(!isThere)('a question that its task no longer has is not shown', async () => {
+    const fleet = await openFleet(server, [
+      ({ body }) =>
+        JSON.stringify(body).includes('waited for an approval') ? { text: 'Not needed.' } : write(body, 'x.txt'),
+    ]);
+    await fleet.worker({ answerWaitMs: 100 });
+    await fleet.submit([{ id: 'q', prompt: 'write x' }], { questions: 'park' });
+    const { digest } = await fleet.question();
+    await fleet.lathe(['answer', digest.slice(0, 12), 'once']);
+    expect(await fleet.results(['q'])).toMatchObject([{ status: 'success', result: 'Not needed.' }]);
+    expect((await openQuestions(fleet)).filter(({ run }) => run === fleet.run)).toEqual([]);
   });
 
   test.skipIf(!isThere)('a question that nobody answers is denied where the run says so', async () => {

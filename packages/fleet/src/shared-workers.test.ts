@@ -272,6 +272,41 @@ test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them'
   expect(bad.stdout).toContain('BAD   fleet: the queue cannot be reached: Redis says');
 });
 
+test.skipIf(!hasRedis)(
+  'the same command tries again what a machine refused because it did not trust another',
+  async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.close());
+    buildProgram();
+    const fleet = await openFleet(server, [{ text: 'Done.' }]);
+    await fleet.worker({ teams: ['default'] });
+    const home = tempDirectory();
+    const cwd = tempDirectory({ 'tasks.jsonl': '{"id":"t","prompt":"p"}\n' });
+    const env = { LATHE_FLEET_QUEUE: server.url };
+    const lathe = (...args: string[]) => runProgram(['fleet', ...args], { home, cwd, env });
+    const run = async () => {
+      const { code, stderr } = await lathe('run', 'tasks.jsonl', '--out', 'results.jsonl');
+      return { code, said: stderr.split('\n').find((line) => line.startsWith('lathe: t: ')) };
+    };
+    expect(await run()).toEqual({
+      code: 1,
+      said: 'lathe: t: the job is signed by a key that this machine does not trust',
+    });
+    fleet.keys.trust('alice', (await lathe('key')).stdout.trim());
+    expect(await run()).toEqual({
+      code: 1,
+      said: 'lathe: t: the result is not signed by a machine that is trusted here',
+    });
+    expect(readFileSync(join(cwd, 'results.jsonl'), 'utf8')).toBe('');
+    await lathe('trust', 'worker', fleet.keys.publicKey);
+    expect(await run()).toEqual({ code: 0, said: undefined });
+    expect(JSON.parse(readFileSync(join(cwd, 'results.jsonl'), 'utf8'))).toMatchObject({ id: 't', status: 'success' });
+    expect(fleet.model.requests.length).toBe(1);
+    const missing = await lathe('results', '--run', 'other');
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no run other') });
+  },
+);
+
 test.skipIf(!hasRedis)('the page shows the state to those who have its token, and changes nothing', async () => {
   const server = await startRedis();
   onTestFinished(() => server.close());

@@ -45,6 +45,12 @@ export async function submit(tasks: readonly TaskLine[], options: SubmitOptions,
     };
     return { name: 'task', data: keys.seal('job', checkJob(job)), opts: jobOptions(jobKey(job), priority) };
   };
+  // What was refused or given up is tried again.
+  const keysOfRun = new Set(tasks.map(({ id }) => jobKey({ run: options.run, id })));
+  for (const job of (await queue.getJobs(['failed'])).filter(({ id = '' }) => keysOfRun.has(id))) {
+    await board.remove(`problems/${options.run}`, job.id ?? '');
+    await job.remove();
+  }
   await board.set('runs', options.run, JSON.stringify({ team: options.team, total: tasks.length, at: Date.now() }));
   for (let start = 0; start < tasks.length; start += batchSize) {
     signal.throwIfAborted();

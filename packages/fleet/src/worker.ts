@@ -35,7 +35,7 @@ export class FleetWorker {
   readonly name = `${hostname()}-${randomBytes(3).toString('hex')}`;
   readonly #host: FleetWorkerOptions & JobHost;
   readonly #running = new Map<string, { controller: AbortController; ended: Promise<unknown> }>();
-  readonly #workers: { close(): Promise<void> }[] = [];
+  readonly #workers: ReturnType<Engine['startWorker']>[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
   #isClosed = false;
 

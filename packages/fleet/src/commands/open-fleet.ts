@@ -2,12 +2,14 @@ import { homeDirectories, loadSettings, secretsOf } from '@lathe/core/host';
 import { openStore } from '../files/open-store.js';
 import type { Store } from '../files/store.js';
 import { Keys } from '../job/keys.js';
+import type { Board } from '../queue/board.js';
 import { type Engine, openEngine } from '../queue/engine.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 
 /** What every command that talks to the queue uses. */
 export interface Fleet {
   engine: Engine;
+  board: Board;
   store: Store;
   keys: Keys;
   latheHome: string;
@@ -33,15 +35,18 @@ export async function withFleet<T>(
   const secrets = secretsOf(await loadSettings({ root, env, home, latheHome, isTrusted: false }));
   const engine = await openEngine(queue, (message) => io.err(`lathe: queue: ${message}`));
   try {
-    const store = await openStore(given.store ?? env['LATHE_FLEET_STORE'], engine.board, env);
-    return await act({ engine, store, keys: new Keys(latheHome), latheHome, secrets });
+    const { board } = engine;
+    const store = await openStore(given.store ?? env['LATHE_FLEET_STORE'], board, env);
+    return await act({ engine, board, store, keys: new Keys(latheHome), latheHome, secrets });
   } finally {
     await engine.close();
   }
 }
 
 /** The run that a command is about. */
-export function runOf({ run }: { run?: string }): string {
-  if (run === undefined) throw new FleetUsageError('name the run: --run NAME (lathe fleet status lists them)');
+export async function runOf({ run }: { run?: string }, board: Board): Promise<string> {
+  const hint = 'lathe fleet status lists them';
+  if (run === undefined) throw new FleetUsageError(`name the run: --run NAME (${hint})`);
+  if ((await board.get('runs', run)) === undefined) throw new FleetUsageError(`there is no run ${run} (${hint})`);
   return run;
 }

@@ -13,9 +13,8 @@ const unfinished = ['waiting', 'prioritized', 'active', 'delayed', 'waiting-chil
 /** `lathe fleet cancel --run NAME [ID…]`: at once for tasks that wait, within a second for those that run. */
 export function cancelCommand(args: string[], io: FleetIo): Promise<number> {
   const { values, positionals } = flagsOf(args, { ...common, ...texts('team', 'run') });
-  const run = runOf(values);
-  return withFleet(values, io, async ({ engine, keys }) => {
-    const { board } = engine;
+  return withFleet(values, io, async ({ engine, board, keys }) => {
+    const run = await runOf(values, board);
     const isNamed = (id = '') => positionals.length === 0 || positionals.includes(id);
     const queued = await engine.queue(values.team ?? 'default').getJobs([...unfinished]);
     const chosen = queued.flatMap((each) => {
@@ -42,8 +41,7 @@ export function cancelCommand(args: string[], io: FleetIo): Promise<number> {
 export function answerCommand(args: string[], io: FleetIo): Promise<number> {
   const { values, positionals } = flagsOf(args, { ...common, ...texts('message') });
   const [digest, word] = positionals;
-  return withFleet(values, io, async ({ engine, keys }) => {
-    const { board } = engine;
+  return withFleet(values, io, async ({ engine, board, keys }) => {
     const questions = await openQuestions({ board, keys });
     if (digest === undefined) {
       io.out(questions.length === 0 ? 'There are no open questions.' : questions.map(describe).join('\n\n'));
@@ -74,9 +72,8 @@ function describe({ digest, id, run, worker, text }: Question): string {
 /** `lathe fleet results --run NAME`: the results so far, as JSON lines. */
 export function resultsCommand(args: string[], io: FleetIo): Promise<number> {
   const { values } = flagsOf(args, { ...common, ...texts('run') });
-  const run = runOf(values);
-  return withFleet(values, io, async ({ engine, keys, store }) => {
-    const { board } = engine;
+  return withFleet(values, io, async ({ board, keys, store }) => {
+    const run = await runOf(values, board);
     for (const id of (await board.fields(`results/${run}`)).sort()) {
       const result = readResult(keys, await board.get(`results/${run}`, id), { run, id });
       io.out(JSON.stringify(await asLine(result, store)));

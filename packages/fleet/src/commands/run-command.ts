@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ResultsFile, readTasks, TaskFileError, type TaskLine, type TaskResult } from '@lathe/agent';
+import { visibleText } from '@lathe/core/host';
 import { getObject, type Store } from '../files/store.js';
 import { newResults, openQuestions, type RunState } from '../follow.js';
 import type { JobResult } from '../job/result.js';
@@ -51,8 +52,7 @@ export async function runCommand(args: string[], io: FleetIo, signal: AbortSigna
     rules: { deny: values.deny, ask: values.ask },
     ...(values.flows && { flows: true as const }),
   };
-  return withFleet(values, io, async ({ engine, keys, store, secrets }) => {
-    const { board } = engine;
+  return withFleet(values, io, async ({ engine, board, keys, store, secrets }) => {
     const queue = engine.queue(team);
     if (limit !== undefined) await queue.setGlobalConcurrency(limit);
     await submit(tasks, { ...settings, board, queue, keys, store, secrets }, signal);
@@ -71,7 +71,7 @@ async function wait(
   // What an earlier call has written is not written again.
   const known = new Set(ids.filter((id) => out?.statuses.has(id)));
   const before = known.size;
-  let failed = 0;
+  let failed = [...known].filter((id) => out?.statuses.get(id) !== 'success').length;
   try {
     while (known.size < ids.length && !signal.aborted) {
       for (const result of await newResults(state, ids, known)) {
@@ -79,6 +79,9 @@ async function wait(
         if (result.status !== 'success') failed += 1;
         const line = await asLine(result, store);
         if (out === undefined) io.out(JSON.stringify(line));
+        // Not written, so that the same command tries again what no worker that is trusted has run.
+        else if (result.status === 'error' && result.worker === undefined)
+          io.err(visibleText(`lathe: ${result.id}: ${result.result}`));
         else await out.add(line);
       }
       const asked = (await openQuestions(state)).filter(({ run }) => run === state.run).length;

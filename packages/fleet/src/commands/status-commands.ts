@@ -39,8 +39,7 @@ export function followStatus(
   });
 }
 
-async function readStatus({ engine, keys }: Fleet, team: string) {
-  const { board } = engine;
+async function readStatus({ engine, board, keys }: Fleet, team: string) {
   const queue = engine.queue(team);
   const read = async <T>(group: string): Promise<(T & { name: string })[]> => {
     const names = await board.fields(group);

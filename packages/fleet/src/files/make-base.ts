@@ -18,8 +18,7 @@ export async function makeBase(directory: string, store: Store, signal: AbortSig
   const line = (...args: string[]) => gitLine(args, options).catch(() => undefined);
   const root = await line('rev-parse', '--show-toplevel');
   if (root === undefined) return {};
-  const place = relative(root, await realpath(directory));
-  const inside = place === '' ? {} : { directory: place };
+  const inside = { directory: relative(root, await realpath(directory)) };
   const head = await line('rev-parse', '--verify', 'HEAD^{commit}');
   const remote = withoutPassword(await line('remote', 'get-url', 'origin'));
   const scratch = await mkdtemp(join(tmpdir(), 'lathe-fleet-'));

@@ -63,8 +63,8 @@ export class Keys {
     return { kind, body, key: this.publicKey, signature };
   }
 
-  /** The value and who signed it. Throws when nobody that this machine trusts did. */
-  open(kind: Kind, sealed: unknown): { value: unknown; by: string } {
+  /** The value, of a shape that a trusted signer may choose, and who signed it. Throws when nobody trusted did. */
+  open(kind: Kind, sealed: unknown) {
     if (!Check(sealedSchema, sealed) || sealed.kind !== kind) throw new Error(`this is not a signed ${kind}`);
     const by = this.trusted().get(sealed.key);
     if (by === undefined) throw new Error(`the ${kind} is signed by a key that this machine does not trust`);
@@ -74,12 +74,11 @@ export class Keys {
     return { value: JSON.parse(sealed.body), by };
   }
 
-  /** As `open`, for stored text; undefined if no trusted key signed it. A trusted signer may choose its shape. */
+  /** As `open`, for stored text; undefined if no trusted key signed it. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape that was signed
   read<T>(kind: Kind, stored: string | undefined): { value: T; by: string } | undefined {
     try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as said above
-      return stored === undefined ? undefined : (this.open(kind, JSON.parse(stored)) as { value: T; by: string });
+      return stored === undefined ? undefined : this.open(kind, JSON.parse(stored));
     } catch {
       return undefined;
     }

@@ -10,19 +10,14 @@ export type Queued = QueuedJob<Sealed, string>;
 /** Runs one job; the token names the hold on it. Throw `queueSignal` when the job continues later. */
 export type Processor = (job: Queued, token: string) => Promise<string>;
 
-export interface WorkerOptions {
-  concurrency: number;
-  /** How long a worker that died keeps its jobs. Takeover follows within one and a half times this. */
-  lockMs: number;
-}
-
+/** How long a worker that died keeps its jobs. Takeover follows within one and a half times this. */
 export const defaultLockMs = 30_000;
 
 /** A connection to the server behind a fleet. */
 export interface Engine {
   readonly board: Board;
   queue(team: string): FleetQueue;
-  startWorker(team: string, process: Processor, options: WorkerOptions): { close(): Promise<void> };
+  startWorker(team: string, process: Processor, options: { concurrency: number; lockMs: number }): Worker;
   close(): Promise<void>;
 }
 

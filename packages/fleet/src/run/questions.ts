@@ -100,11 +100,9 @@ export class FleetApprover implements Approver {
   }
 }
 
-/**
- * Of the tool, its arguments and what a person would see, so that an answer cannot move to another call. The job may
- * work in another directory on another worker.
- */
+/** Of the tool, its arguments and what a person would see, so that an answer cannot move to another call. */
 function digestOf({ tool, args, confirmation }: ApprovalRequest, directory: string): string {
+  // On another worker the job works in another directory.
   const text = JSON.stringify([tool, args, confirmation]).replaceAll(JSON.stringify(directory).slice(1, -1), '<work>');
   return hash('sha256', text);
 }

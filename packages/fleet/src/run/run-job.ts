@@ -40,7 +40,7 @@ export async function runJob(run: Run, signal: AbortSignal): Promise<JobEnd> {
 }
 
 async function doWork(work: Work, signal: AbortSignal): Promise<JobEnd> {
-  const { job, name: worker, earlier, state } = work;
+  const { job, key, board, name: worker, earlier, state } = work;
   const startedAt = performance.now();
   const parked = new AbortController();
   const lathe = await openLathe(work);
@@ -81,6 +81,7 @@ async function doWork(work: Work, signal: AbortSignal): Promise<JobEnd> {
       await shipper.ship();
       return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
     }
+    for (const digest of Object.keys(state.asked)) await board.remove('questions', `${key}.${digest}`);
     const text = ended.reason === 'done' ? ended.text : (ended.message ?? ended.reason);
     return end(ended.reason === 'done' ? 'success' : 'error', text, shipper.facts());
   } catch (error) {

@@ -128,8 +128,7 @@ export async function loadShippedSession({ store, keys, key }: Run): Promise<Shi
     const bytes = await store.get(`sessions/${key}/${name}`);
     const end = bytes?.indexOf(0x0a) ?? -1;
     if (!bytes || end < 0) break;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its signer is trusted
-    const header = keys.open('session', JSON.parse(bytes.toString('utf8', 0, end))).value as Header;
+    const header: Header = keys.open('session', JSON.parse(bytes.toString('utf8', 0, end))).value;
     const piece = bytes.subarray(end + 1);
     if (header.name !== `${key}/${name}` || header.offset !== length || header.hash !== hash('sha256', piece))
       throw new Error('the transcript of an earlier attempt was changed by somebody else');
