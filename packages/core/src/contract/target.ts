@@ -4,9 +4,12 @@
  * only when every target that asks is allowed.
  */
 export type Target = TargetBase &
-  /** `isInside` the workspace: what auto-edit mode may write. `isTree`: with all that lies below it. */
+  /**
+   * `alias`: the spelling that leads to `path` through symlinks, for rules that forbid. `isInside` the workspace: what
+   * auto-edit mode may write. `isTree`: with all that lies below it.
+   */
   (
-    | { type: 'path'; access: 'read' | 'write'; path: string; isInside?: boolean; isTree?: boolean }
+    | { type: 'path'; access: 'read' | 'write'; path: string; alias?: string; isInside?: boolean; isTree?: boolean }
     /** One simple command of a compound, by its words. */
     | { type: 'command'; words: readonly string[] }
     | { type: 'host'; host: string; port?: number }

@@ -76,32 +76,30 @@ test('a chain of links is followed to its end', async () => {
   symlinkSync('two', join(app, 'one'));
   symlinkSync('src/three', join(app, 'two'));
   symlinkSync('../../outside/secret.txt', join(app, 'src/three'));
-  expect(await workspace.locate('one')).toEqual({ path: join(base, 'outside/secret.txt'), inside: false });
+  const path = join(base, 'outside/secret.txt');
+  expect(await workspace.locate('one')).toEqual({ path, alias: join(app, 'one'), inside: false });
 });
 
 test('a dangling link in a linked directory is relative to where that directory really is', async () => {
   const { workspace, app, base } = await setUp();
   symlinkSync('../outside/dir', join(app, 'd'));
   symlinkSync('../none', join(base, 'outside/dir/dangling'));
-  expect(await workspace.locate('d/dangling')).toEqual({ path: join(base, 'outside/none'), inside: false });
+  const [path, alias] = [join(base, 'outside/none'), join(app, 'd/dangling')];
+  expect(await workspace.locate('d/dangling')).toEqual({ path, alias, inside: false });
 });
 
 test('a link into the workspace is inside', async () => {
   const { workspace, app, base } = await setUp();
   symlinkSync(app, join(base, 'outside/back'));
-  expect(await workspace.locate(join(base, 'outside/back/src/a.txt'))).toEqual({
-    path: join(app, 'src/a.txt'),
-    inside: true,
-  });
+  const alias = join(base, 'outside/back/src/a.txt');
+  expect(await workspace.locate(alias)).toEqual({ path: join(app, 'src/a.txt'), alias, inside: true });
 });
 
 // SC04
 test.skipIf(process.platform !== 'linux')('detours through /proc lead to the same place', async () => {
   const { workspace, app, base } = await setUp();
-  expect(await workspace.locate(`/proc/self/root${app}/src/a.txt`)).toEqual({
-    path: join(app, 'src/a.txt'),
-    inside: true,
-  });
+  const alias = `/proc/self/root${app}/src/a.txt`;
+  expect(await workspace.locate(alias)).toEqual({ path: join(app, 'src/a.txt'), alias, inside: true });
   expect(await workspace.locate(`/proc/self/root${base}/outside/secret.txt`)).toMatchObject({ inside: false });
   expect((await workspace.locate('/proc/self/cwd')).path).toBe(realpathSync('.'));
 });

@@ -11,6 +11,8 @@ import { codeOf, readFailure } from './fs-error.js';
 export interface Location {
   /** Absolute, every symbolic link resolved; for a file that does not exist yet, through its nearest existing parent. */
   path: string;
+  /** The absolute path as it was spelled, if symlinks lead from it to `path`. */
+  alias?: string;
   /** Inside one of the workspace's directories. */
   inside: boolean;
   /** Outside, but in a directory the agent may always read, such as the one for spilled output. */
@@ -144,6 +146,7 @@ export class Workspace {
     const sensitive = secret === undefined ? firstOf(names, sensitivityOf) : undefined;
     return {
       path: real,
+      ...(real !== spelled && { alias: spelled }),
       inside: this.contains(real),
       ...(this.#isReadable(real) && { readable: true }),
       ...(guarded !== undefined && { guarded }),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -139,3 +139,40 @@ test.skipIf(!hasProgram('git'))('what is only in the history is denied, what is 
     ['git show HEAD:src/a.ts', 'allow'],
   ]);
 });
+
+test.each(['default', 'yolo'])(
+  'in %s mode a rule that names a symlink denies where it leads, under every name',
+  async (mode) => {
+    const deny = ['read_file(notes.txt)', 'read_file(linked/**)', 'read_file(*.private)', 'edit(notes.txt)'];
+    const settings = JSON.stringify({ permissions: { deny } });
+    const files = {
+      'app/other.txt': secret,
+      'app/dir/deep.txt': secret,
+      'app/sub/plain': secret,
+      'app/open.txt': 'open',
+    };
+    const base = tempDirectory({ ...files, 'home/.lathe/settings.json': settings });
+    const [cwd, home] = [join(base, 'app'), join(base, 'home')];
+    symlinkSync('other.txt', join(cwd, 'notes.txt'));
+    symlinkSync('dir', join(cwd, 'linked'));
+    symlinkSync('plain', join(cwd, 'sub/x.private'));
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const lathe = await createLathe({ cwd, home, env, flags: { 'tools.approvalMode': mode } });
+    onTestFinished(() => lathe.close());
+    const names = ['notes.txt', 'other.txt', 'linked/deep.txt', 'dir/deep.txt', 'sub/x.private'];
+    const calls = [
+      ...names.map((name) => ({ name: 'read_file', args: { absolute_path: join(cwd, name) } })),
+      ...names.map((name) => ({ name: 'run_shell_command', args: { command: `cat ${name}` } })),
+      ...names.map((name) => ({ name: 'grep_search', args: { pattern: '.', path: join(cwd, name) } })),
+      ...names.map((name) => ({ name: 'read_many_files', args: { paths: [name] } })),
+      { name: 'write_file', args: { file_path: join(cwd, 'notes.txt'), content: 'x' } },
+      { name: 'write_file', args: { file_path: join(cwd, 'other.txt'), content: 'x' } },
+    ];
+    const outcomes = await lathe.run(calls, never);
+    const ran = calls.filter((_, index) => outcomes[index]?.verdict?.verdict !== 'deny');
+    expect(ran.map(({ name, args }) => `${name} ${JSON.stringify(args)}`)).toEqual([]);
+    const [found] = await lathe.run([{ name: 'grep_search', args: { pattern: '.', path: join(cwd, '.') } }], never);
+    expect(JSON.stringify(found?.response)).toContain('open');
+    expect(JSON.stringify(outcomes.map(({ response }) => response))).not.toContain(secret);
+  },
+);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { attempt } from '../contract/errors.js';
 import { otherPlaces } from '../files/search/mounts.js';
@@ -76,7 +76,7 @@ export class PathRules {
   /** The pattern; also as an absolute path with one slash too few, with symlinks resolved, and at other mount points. */
   #variants(spec: string): Anchored[] {
     const written = [anchor(spec, this.#bases), ...(/^\/[^/]/.test(spec) ? [anchor(`/${spec}`, this.#bases)] : [])];
-    const real = written.map(followLinks);
+    const real = [...written, ...written.filter(isLinkName).map(atTop)].map(followLinks);
     const mounted = real.filter(({ pattern }) => pattern.startsWith('/')).flatMap(followMounts);
     return [...written, ...real, ...mounted];
   }
@@ -98,7 +98,8 @@ function anchor(spec: string, bases: PathBases): Anchored {
 
 /** Resolves `..` in a pattern, because the paths it is compared with contain none. */
 function from(start: string, pattern: string): Anchored {
-  const isHere = pattern.startsWith('/') || pattern.startsWith('./');
+  // A pattern with a slash inside is relative to the directory too.
+  const isHere = /^\.?\//.test(pattern) || pattern.replace(/\/$/, '').includes('/');
   let base = start;
   let rest = posix.normalize(isHere ? pattern.replace(/^\.?\/+/, '') || '.' : pattern);
   for (; rest === '..' || rest.startsWith('../'); rest = rest.slice(3) || '.') base = dirname(base);
@@ -114,6 +115,14 @@ function namesIn(pattern: string): { names: string[]; plain: string[] } {
 
 /** Everything that the pattern matches is here or below. */
 const startOf = ({ base, pattern }: Anchored): string => join(base, ...namesIn(pattern).plain);
+
+/** Whether a pattern for a name at any depth names a symlink in its directory. */
+function isLinkName({ base, pattern }: Anchored): boolean {
+  if (pattern.startsWith('/') || /[*?[\\{]/.test(pattern)) return false;
+  return attempt(() => lstatSync(join(base, pattern)).isSymbolicLink()) ?? false;
+}
+
+const atTop = ({ base, pattern }: Anchored): Anchored => ({ base, pattern: `/${pattern}` });
 
 /** Whether a path or an entry below it passes the test, without following symlinks; `undefined` above `maxEntries`. */
 function someBelow(start: string, test: PathTest): boolean | undefined {

@@ -72,6 +72,7 @@ function matchesPath(
     kindOfSpec(rule.tool) === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
   if (!isAbout) return false;
   if (paths.matches(rule.spec, target.path, reading)) return true;
+  if (reading === 'wide' && target.alias !== undefined && paths.matches(rule.spec, target.alias, reading)) return true;
   return target.isTree === true && reading === 'wide' && paths.matchesBelow(rule.spec, target.path);
 }
 

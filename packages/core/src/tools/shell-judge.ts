@@ -224,9 +224,9 @@ async function targetsOf(
     return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
   });
   const reads = analysis.reads.map(async (read): Promise<Target> => {
-    const { path, inside, readable, secret, sensitive } = await locate(read, workspace);
+    const { inside, readable, secret, sensitive, ...place } = await locate(read, workspace);
     const isTree = analysis.searches.includes(read);
-    const target = { type: 'path', access: 'read', path, asks: !inside && !readable } as const;
+    const target = { type: 'path', access: 'read', ...namesOf(place), asks: !inside && !readable } as const;
     const isShown = sensitive !== undefined && analysis.contents.includes(read);
     return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }), ...(isShown && { sensitive }) };
   });
@@ -234,19 +234,23 @@ async function targetsOf(
   // the sandbox keeps the command from it.
   const mentioned = analysis.contents.filter((path) => !analysis.reads.includes(path));
   const shown = mentioned.map(async (file): Promise<Target> => {
-    const { path, inside, readable, sensitive } = await locate(file, workspace);
+    const { inside, readable, sensitive, ...place } = await locate(file, workspace);
     const asks = isOpen && !inside && !readable;
-    return { type: 'path', access: 'read', path, asks, hidden: true, ...(sensitive && { sensitive }) };
+    return { type: 'path', access: 'read', ...namesOf(place), asks, hidden: true, ...(sensitive && { sensitive }) };
   });
   const writes = analysis.writes.map(async (write): Promise<Target> => {
-    const { path, inside, guarded } = await locate(write, workspace);
+    const { inside, guarded, ...place } = await locate(write, workspace);
     const asks = !inside || analysis.redirections.includes(write);
-    return { type: 'path', access: 'write', path, asks, isInside: inside, ...(guarded && { guarded }) };
+    return { type: 'path', access: 'write', ...namesOf(place), asks, isInside: inside, ...(guarded && { guarded }) };
   });
   const hosts = analysis.hosts.map((host): Target => ({ type: 'host', host, asks: false }));
   const targets = [...commands, ...(await Promise.all([...reads, ...shown, ...writes])), ...hosts];
   const isSilent = !analysis.isReadOnly && !targets.some(({ asks }) => asks);
   return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
+}
+
+function namesOf({ path, alias }: Pick<Location, 'path' | 'alias'>): Pick<Location, 'path' | 'alias'> {
+  return { path, ...(alias !== undefined && { alias }) };
 }
 
 /** Below a file there is nothing, so that `b/a`, a guess for `cp a b`, is judged as `b`. */

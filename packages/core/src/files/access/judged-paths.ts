@@ -42,6 +42,7 @@ export function pathTarget(location: Location, access: 'read' | 'write') {
     type: 'path' as const,
     access,
     path: location.path,
+    ...(location.alias !== undefined && { alias: location.alias }),
     asks: guarded !== undefined || !isFree,
     ...(access === 'write' && { isInside: location.inside }),
     ...(guarded !== undefined && { guarded }),

@@ -109,7 +109,8 @@ async function linkedFile(path: string, directory: Location, options: GatherOpti
   if (location === undefined || stat?.isFile() !== true) return undefined;
   const isNear = location.inside || isWithin(directory.path, location.path);
   if (!isNear) return { path, reason: 'it leads outside the workspace' };
-  return mayRead(location.path, directory, options) ? location.path : undefined;
+  const isReadable = [location.path, path].every((name) => mayRead(name, directory, options));
+  return isReadable ? location.path : undefined;
 }
 
 /** Secrets are read only when a call names them, not when a glob matches them. */
