@@ -277,14 +277,16 @@ test('a text with a line of binary data is shown without it and does not count a
 });
 
 test('what .qwenignore names is not read, what .gitignore names is', async () => {
-  const { read } = await reader({
+  const { read, root } = await reader({
     '.git/HEAD': '',
     '.gitignore': 'git.txt\n',
-    '.qwenignore': 'agent.txt\nhidden/\n',
+    '.qwenignore': 'agent.txt\nhidden/\nlinked.txt\n',
     'agent.txt': 'x',
     'hidden/deep/a.txt': 'x',
     'git.txt': 'git',
   });
+  symlinkSync('git.txt', join(root, 'linked.txt'));
+  await expect(read('linked.txt')).rejects.toMatchObject({ type: 'permission_denied' });
   await expect(read('agent.txt')).rejects.toMatchObject({ type: 'permission_denied' });
   await expect(read('hidden/deep/a.txt')).rejects.toMatchObject({ type: 'permission_denied' });
   expect((await read('git.txt')).llmContent).toBe('git');

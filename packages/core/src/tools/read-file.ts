@@ -4,7 +4,7 @@ import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
 import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
-import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
+import { hiddenReason, isHiddenPlace, type Visibility } from '../files/access/visibility.js';
 import { withCurrentFile } from '../files/editor-files.js';
 import { hasChanged, type ReadableFile, readWhole } from '../files/open-file.js';
 import { parsePages } from '../files/read/pdf-text.js';
@@ -90,9 +90,10 @@ export class ReadFileTool extends BaseTool<Params> {
   }
 
   async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
-    const { path, inside } = await judgedPath(this.#workspace, call, params.absolute_path);
+    const place = await judgedPath(this.#workspace, call, params.absolute_path);
+    const { path, inside } = place;
     signal.throwIfAborted();
-    if (isHiddenByAgent(path, this.#visibility))
+    if (isHiddenPlace(place, this.#visibility))
       throw new ToolError('permission_denied', `${path} is not read: ${hiddenReason}.`);
     const reading = withCurrentFile(path, this.#workspace.editor, signal, async (file) => {
       const request = { ...params, maxLines: this.#limits.lines, maxChars: this.#limits.chars };

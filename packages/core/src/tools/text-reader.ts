@@ -3,7 +3,7 @@ import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
 import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import type { SeenFiles } from '../files/access/seen-files.js';
-import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
+import { hiddenReason, isHiddenPlace, type Visibility } from '../files/access/visibility.js';
 import { withCurrentFile } from '../files/editor-files.js';
 import { codecFor, detectEncoding } from '../files/read/text-encoding.js';
 import type { Workspace } from '../files/workspace.js';
@@ -55,8 +55,9 @@ export class TextReader extends BaseTool<Params> {
 
   async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<string> {
     const { workspace, visibility } = this.#parts;
-    const { path } = await judgedPath(workspace, call, params.absolute_path);
-    if (isHiddenByAgent(path, visibility))
+    const place = await judgedPath(workspace, call, params.absolute_path);
+    const { path } = place;
+    if (isHiddenPlace(place, visibility))
       throw new ToolError('permission_denied', `${path} is not read: ${hiddenReason}.`);
     this.#found(this.#use === 'path' ? path : await this.#read(path, signal));
     return `${this.#use === 'path' ? 'Found' : 'Read'} ${workspace.display(path)}.`;

@@ -3,7 +3,7 @@ import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
 import { compileGlob, type Glob, splitGlob } from '../../text/glob/compile-glob.js';
 import { sensitivityOf } from '../access/protected-paths.js';
-import { hiddenReason, isHiddenByAgent, type Visibility } from '../access/visibility.js';
+import { hiddenReason, isHiddenPlace, type Visibility } from '../access/visibility.js';
 import { fromBytePath, toBytePath } from '../byte-path.js';
 import { osPath } from '../file-name.js';
 import { walk } from '../search/walk.js';
@@ -63,8 +63,7 @@ export async function gatherFiles(wanted: readonly Wanted[], options: GatherOpti
   for (const want of wanted) {
     if (want.type === 'nothing') skipped.push({ path: want.name, reason: want.reason });
     else if (want.type === 'file') {
-      if (isHiddenByAgent(want.location.path, options))
-        skipped.push({ path: want.location.path, reason: hiddenReason });
+      if (isHiddenPlace(want.location, options)) skipped.push({ path: want.location.path, reason: hiddenReason });
       else files.set(want.location.path, true);
     } else {
       for await (const path of filesBelow(want, options, notes, skipped)) {
