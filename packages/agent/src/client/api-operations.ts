@@ -101,7 +101,7 @@ export const apiOperations = {
     method: 'GET',
     path: `${one}/messages`,
     summary: 'The conversation so far, and the last event that is part of it.',
-    result: { list: 'message', as: 'messages', more: { lastEventId: { type: 'integer' } } },
+    result: { list: 'message', as: 'messages', more: { lastEventId: { type: 'integer', format: 'int64' } } },
   },
   listQuestions: {
     method: 'GET',

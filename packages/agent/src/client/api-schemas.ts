@@ -32,7 +32,7 @@ const session = {
     cwd: { ...text, description: 'The directory of an open session.' },
     mode,
     effort,
-    lastEventId: { ...count, description: 'Of an open session.' },
+    lastEventId: { ...count, format: 'int64', description: 'Of an open session.' },
     notes: { type: 'array', items: text, description: 'For people: what differs from when the session was left.' },
   },
 } as const;
@@ -133,7 +133,7 @@ const event = {
   required: ['type'],
   properties: {
     type: { ...text, description: 'See docs/server.md for the types and what each holds.' },
-    time: { ...count, description: 'Milliseconds since 1970.' },
+    time: { ...count, format: 'int64', description: 'Milliseconds since 1970.' },
   },
   additionalProperties: true,
 } as const;

@@ -56,7 +56,12 @@ function operation(name: string, described: ApiOperation): object {
 }
 
 function parameter(name: string | undefined, place: 'path' | 'query' | 'header', type: 'string' | 'integer'): object {
-  return { name, in: place, ...(place === 'path' && { required: true }), schema: { type } };
+  return {
+    name,
+    in: place,
+    ...(place === 'path' && { required: true }),
+    schema: { type, ...(type === 'integer' && { format: 'int64' }) },
+  };
 }
 
 function schemaOf(result: NonNullable<ApiOperation['result']>): object {

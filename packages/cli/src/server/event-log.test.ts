@@ -79,6 +79,15 @@ test('an id that the log never gave is from another log: the reader gets all the
   ]);
 });
 
+test('ids of a log that begins later are greater, and an id from before it is not taken for one of its own', () => {
+  const log = new EventLog({ begin: 1000 });
+  expect([log.lastId, log.next(0), log.next(3)]).toEqual([0, undefined, undefined]);
+  for (const turn of [1, 2, 3, 4]) log.add({ type: 'turn-start', turn });
+  expect(all(log).map(({ id, hasGap }) => [id, hasGap])).toEqual([1001, 1002, 1003, 1004].map((id) => [id, false]));
+  expect(all(log, 3)[0]).toMatchObject({ id: 1001, hasGap: true });
+  expect(all(log, 1002)[0]).toMatchObject({ id: 1003, hasGap: false });
+});
+
 test('long texts are cut, media and whole files are left out, and an event that is still too large is named only', () => {
   const log = new EventLog();
   const long = 'y'.repeat(100_000);

@@ -9,31 +9,32 @@ interface LoggedEvent {
   hasGap: boolean;
 }
 
-const maxKeptEvents = 10_000;
-const maxKeptChars = 4_000_000;
-
 /**
  * The latest events of a session, for those who come later or come back. Bounded: the oldest go first. What a later event
  * replaces is not kept either: pieces of an answer once it is there, and all but the latest output of a call.
  */
 export class EventLog {
-  readonly #limits: { maxEvents: number; maxChars: number };
+  readonly #limits: { maxEvents: number; maxChars: number; begin: number };
   readonly #listeners = new Set<() => void>();
   /** As JSON by id, in order. */
   readonly #events = new Map<number, string>();
   /** Ids of events that a later one replaces, by what they show. */
   readonly #replaceable = new Map<string, number[]>();
   #chars = 0;
-  #lastId = 0;
+  #lastId: number;
   /** The newest event that was dropped although nothing replaced it. */
-  #droppedId = 0;
+  #droppedId: number;
 
-  constructor(limits = { maxEvents: maxKeptEvents, maxChars: maxKeptChars }) {
-    this.#limits = limits;
+  /** Ids are greater than `begin`, so that those of an earlier log can be told from them. */
+  constructor({ maxEvents = 10_000, maxChars = 4_000_000, begin = 0 } = {}) {
+    this.#limits = { maxEvents, maxChars, begin };
+    this.#lastId = begin;
+    this.#droppedId = begin;
   }
 
+  /** 0 before the first event. */
   get lastId(): number {
-    return this.#lastId;
+    return this.#lastId > this.#limits.begin ? this.#lastId : 0;
   }
 
   add(event: AgentEvent | SessionEvent): void {
@@ -52,10 +53,11 @@ export class EventLog {
 
   /** The first event after this one; the first of all if this one is from before the session was opened again. */
   next(after: number): LoggedEvent | undefined {
-    const isKnown = after <= this.#lastId;
+    const { begin } = this.#limits;
+    const isKnown = after === 0 || (after > begin && after <= this.#lastId);
     for (let id = Math.max(isKnown ? after : 0, this.#droppedId) + 1; id <= this.#lastId; id++) {
       const json = this.#events.get(id);
-      if (json !== undefined) return { id, json, hasGap: !isKnown || after < this.#droppedId };
+      if (json !== undefined) return { id, json, hasGap: !isKnown || Math.max(after, begin) < this.#droppedId };
     }
     return undefined;
   }

@@ -33,7 +33,7 @@ interface Parts {
 
 /** One open session: an agent with tools and rules of its own, its latest events, and the questions it waits for. */
 export class LiveSession {
-  readonly log = new EventLog();
+  readonly log = new EventLog({ begin: Date.now() * 1000 });
   readonly questions: OpenQuestions;
   /** Somebody has looked at the session since the last check, so that its questions may wait. */
   wasPresent = true;

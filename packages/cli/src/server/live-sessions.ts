@@ -45,25 +45,25 @@ export class LiveSessions {
   }
 
   /** Continues an earlier session. */
-  async resume(id: string): Promise<LiveSession> {
-    if (!this.#open.has(id) && !(await this.#isStored(id))) throw missing(id);
+  resume(id: string): Promise<LiveSession> {
     return this.#openNext({ ...this.#options, resume: id });
   }
 
   async close(id: string): Promise<void> {
     const session = this.get(id);
     this.#open.delete(id);
-    await session.close();
+    const closed = session.close();
+    // It can be opened again when all of it is stored.
+    this.#opening = Promise.allSettled([this.#opening, closed]);
+    await closed;
   }
 
   /** Closes the session if it is open, and removes its transcript. */
   async remove(id: string): Promise<void> {
     const wasOpen = this.#open.has(id);
     if (wasOpen) await this.close(id);
-    const isStored = await this.#isStored(id);
-    if (!wasOpen && !isStored) throw missing(id);
     // A session without a prompt has no transcript.
-    if (!isStored) return;
+    if (!(await this.#isStored(id))) return wasOpen ? undefined : Promise.reject(missing(id));
     await (await this.#store()).remove(id).catch((error: unknown) => {
       throw new Rejection(409, errorMessage(error));
     });
@@ -78,7 +78,9 @@ export class LiveSessions {
   #openNext(options: LiveOptions): Promise<LiveSession> {
     const opened = this.#opening.then(async () => {
       this.#signal.throwIfAborted();
-      if (options.resume !== undefined && this.#open.has(options.resume)) return this.get(options.resume);
+      const { resume } = options;
+      if (resume !== undefined && this.#open.has(resume)) return this.get(resume);
+      if (resume !== undefined && !(await this.#isStored(resume))) throw missing(resume);
       await this.#makeRoom();
       const session = await LiveSession.open(options, this.#signal);
       this.#open.set(session.id, session);

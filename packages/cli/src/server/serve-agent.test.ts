@@ -112,6 +112,23 @@ test('a session is listed, closed, opened again with its history, and deleted', 
   await expect(client.openSession(id)).rejects.toMatchObject({ status: 404 });
 });
 
+test('a reader that comes back after the session was closed and opened again learns that it missed something', async () => {
+  const { client } = await agentServer([{ text: 'one' }, { text: 'two' }, { text: 'three' }]);
+  const { id } = await client.createSession();
+  await client.prompt(id, 'first');
+  const last = (await until(client, id, 'prompt-end')).at(-1)?.id ?? 0;
+  await Promise.all([client.closeSession(id), client.openSession(id)]);
+  for (const text of ['second', 'third']) {
+    const { lastEventId } = await client.session(id);
+    await client.prompt(id, text);
+    await until(client, id, 'prompt-end', lastEventId);
+  }
+  const events = await until(client, id, 'prompt-end', last);
+  expect(events[0]).toMatchObject({ type: 'gap' });
+  expect(events.flatMap((event) => (event.type === 'prompt-end' ? event.end.text : []))).toEqual(['two']);
+  expect((await client.messages(id)).messages).toHaveLength(6);
+});
+
 test('mode, model and effort change while the session is open, and a model that does not exist is named', async () => {
   const { client } = await agentServer([{ calls: [shell('touch a')] }, { text: 'done' }]);
   const { id } = await client.createSession();
