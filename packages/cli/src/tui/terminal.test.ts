@@ -99,13 +99,17 @@ test('a paste of ten thousand lines in twenty columns is kept, and the program k
   expect(text()).not.toContain('RangeError');
 }, 90_000);
 
-test('neither earlier keys nor a paste answer a question', async () => {
+test('neither earlier keys nor a line that arrives at once nor a paste answer a question', async () => {
   const cwd = tempDirectory({});
-  const { type, shows, exited } = terminal(['console'], { cwd });
+  const { type, shows, exited, visible } = terminal(['console'], { cwd });
   await shows('This is the console');
   type(`write_file file_path=${join(cwd, 'x.txt')} content=new\ryyy`);
   await shows('Yes, once');
   await think();
+  // As over a slow connection.
+  type('stop it\r');
+  await think();
+  expect(visible()).toContain('Yes, once');
   type('\u001b[200~y\u001b[201~');
   // Keys are handled in order, so if the paste answered, this key would come too late.
   type('n');

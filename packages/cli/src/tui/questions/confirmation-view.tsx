@@ -115,11 +115,12 @@ function useChoice(input: ChoiceInput): { selected: number; from: number; note: 
     else if (digit !== undefined) take(options[digit]);
     else if (typed !== '' && !key.ctrl && !key.meta) take(options.find((option) => option.key === typed));
   };
-  useAnswerKeys((typed, key) => {
+  const listen: EarlyKey = (typed, key) => {
     const written = message.get();
     if (written === undefined) choose(typed, key);
     else writeMessage(written, typed, key);
-  }, onEarlyKey);
+  };
+  useAnswerKeys(listen, onEarlyKey, { takesText: message.get() !== undefined });
   return { selected, from, note };
 }
 
