@@ -170,7 +170,7 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     const { run } = await open();
     expect((await run('curl -sS http://localhost:1/')).asked).toHaveLength(1);
     expect((await run(server, { is_background: true })).outcome?.status).toBe('success');
-    const { asked, outcome } = await run('curl -sS http://localhost:1/ | cat; curl -s "http://127.0.0.1:2/a?b=c"');
+    const { asked, outcome } = await run('curl -sS http://localhost:1/ | cat; curl -s "http://127.0.0.1:2/a?b=c"; curl -s localhost:2/a');
     expect([asked, outcome?.llmContent]).toEqual([[], expect.stringContaining('port 1')]);
     expect((await run('curl -s http://localhost:1/ http://example.com/')).asked).toHaveLength(1);
     expect((await run('curl -s http://localhost:1/; npm install left-pad')).asked).toHaveLength(1);

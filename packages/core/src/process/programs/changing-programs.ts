@@ -155,12 +155,14 @@ function gitWrites(args: readonly Argument[]): Effects {
   return { writes: bringsHooks ? [...output, knownArgument(`${directory}/.git/hooks`)] : output };
 }
 
-/** The hosts in arguments, either in a URL or as `user@host:path`. */
-export function hostsIn(args: readonly Argument[]): string[] {
-  return args.flatMap(({ value }) => {
+/** The hosts in the words of a command, either in a URL or as `user@host:path`; for curl and wget also `localhost:3000`. */
+export function hostsIn(words: readonly Argument[]): string[] {
+  const isFetch = /^(?:.*\/)?(curl|wget)$/.test(words[0]?.value ?? '');
+  return words.flatMap(({ value }) => {
     const found =
       /^[a-z][a-z0-9+.-]*:\/\/(?:[^/@]*@)?(\[[0-9a-f:]+\]|[^/:?#\0]+)/i.exec(value) ??
-      /^[\w.-]+@([\w.-]+)(?::|$)/.exec(value);
+      /^[\w.-]+@([\w.-]+)(?::|$)/.exec(value) ??
+      (isFetch ? /^(localhost|127(?:\.\d+){3})(?=[:/?]|$)/i.exec(value) : undefined);
     return found?.[1] ? [found[1].toLowerCase()] : [];
   });
 }

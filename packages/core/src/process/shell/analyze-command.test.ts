@@ -739,6 +739,10 @@ test('a redirection to a socket uses the network, and hosts are reported', async
     'a.example',
     'b.example',
   ]);
+  expect((await analyze('timeout 5 curl -s localhost:3000/x; wget 127.0.0.1; psql -h localhost')).hosts).toEqual([
+    'localhost',
+    '127.0.0.1',
+  ]);
 });
 
 test.each([
