@@ -25,7 +25,7 @@ type SessionOptions = Pick<OpenSessionOptions, 'budgets' | 'sideModel'>;
 
 /** Sends input to a model: `@path` adds files, `!command` runs without the model. */
 export class AgentDriver implements Driver {
-  readonly placeholder = 'Ask for anything. @file adds a file, !command runs a command, / lists commands.';
+  readonly placeholder = 'Ask for anything. @ for files, ! for commands, / for more';
   readonly #lathe: AgentLathe;
   #agent: Agent | Session;
   #lastOutput: PartUnion[] | undefined;

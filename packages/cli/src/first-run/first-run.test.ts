@@ -29,7 +29,12 @@ function open(columns: number, rows: number, env: Record<string, string>) {
   /** Chooses how much may run, where there is a sandbox. Both modes are explained in full. */
   const chooseMode = async (label: string) => {
     if (!hasSandbox) return;
-    await sees('How much may run without a question?', '1 default', 'edits and sandboxed commands run', 'Shift+Tab');
+    await sees(
+      'How much may run without a question?',
+      '1 default',
+      'edits and sandboxed commands run',
+      'Esc to decide later',
+    );
     choose(label);
   };
   return { ...at, sees, choose, chooseMode };

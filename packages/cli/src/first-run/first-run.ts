@@ -62,6 +62,7 @@ async function askForMode(
     'How much may run without a question? Shift+Tab changes it at any time.\n',
     choices,
     screen,
+    { escape: 'Esc to decide later' },
   );
   if (mode !== undefined) await save(home, { 'tools.approvalMode': mode });
 }

@@ -1,4 +1,4 @@
-import { lineWidth, markGaps, sanitize, wrapLines } from './lines.js';
+import { lineWidth, markGaps, sanitize, withoutBreak, wrapLines } from './lines.js';
 import type { Style } from './style.js';
 
 interface DiffLine {
@@ -26,7 +26,8 @@ export function renderDiff(diff: string, style: Style, { width, maxLines = Numbe
     // The background of a changed line reaches the edge.
     const fill = (line: string) =>
       row.sign === ' ' || style.isPlain ? line : line + paint(' '.repeat(Math.max(0, room - lineWidth(line))));
-    return wrapLines(paintText(row, replacements.get(row), style), room).map((line, index) =>
+    const wrapped = wrapLines(paintText(row, replacements.get(row), style), room).map(withoutBreak);
+    return wrapped.map((line, index) =>
       index === 0
         ? `${style.dim(String(row.number).padStart(gutter))} ${paint(`${row.sign} `)}${fill(line)}`
         : `${' '.repeat(gutter)} ${paint('  ')}${fill(line)}`,

@@ -50,7 +50,7 @@ export function wrapHanging(text: string, width: number, wanted?: number): strin
 }
 
 /** A wrapped line does not begin with the space at which it was broken. */
-function withoutBreak(line: string, index: number): string {
+export function withoutBreak(line: string, index: number): string {
   return index === 0 ? line : line.replace(leadingSpace, '$1');
 }
 

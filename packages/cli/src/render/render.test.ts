@@ -60,6 +60,10 @@ test('a long diff line wraps under itself, and long padding is replaced by a not
   expect(diff(`@@ -1 +1 @@\n+${'word '.repeat(6)}end\n`, { width: 22 })).toBe(
     '1 + word word word \n    word word word end',
   );
+  // The space at the break does not move the next line.
+  expect(diff(`@@ -1 +1 @@\n+${'word '.repeat(6)}end\n`, { width: 23 })).toBe(
+    '1 + word word word word\n    word word end',
+  );
   expect(diff(`@@ -1 +1 @@\n+x${' '.repeat(500)}; rm\n`)).toBe('1 + x ⟨500 whitespace characters⟩ ; rm');
 });
 

@@ -78,21 +78,31 @@ export const slashCommands: readonly SlashCommand[] = [
 ];
 
 function help({ commands, print, style }: SlashContext): void {
-  const width = Math.max(...commands.map(({ name }) => name.length)) + 3;
+  const width = Math.max(...commands.map(({ name }) => name.length + 1), ...keys.map(([key]) => key.length)) + 2;
+  const row = (name: string, text: string) => `  ${style.accent(name.padEnd(width))}${text}`;
   const lines = commands.map(({ name, summary, origin }) => {
     const from = origin === undefined ? '' : style.dim(` (${visibleText(origin)})`);
-    return `  ${style.accent(visibleText(`/${name}`).padEnd(width))}${visibleText(summary)}${from}`;
+    return row(visibleText(`/${name}`), `${visibleText(summary)}${from}`);
   });
-  const keys = [
-    'Enter: send · Alt+Enter or Ctrl+J: new line · Tab: complete · Ctrl+G: write in your editor',
-    'Up, Down: earlier input · Ctrl+R: search it · start with a space to keep input out of the history',
-    'Shift+Tab: change the approval mode · Esc: cancel · Esc twice: /rewind · Ctrl+C twice or Ctrl+D: quit · Ctrl+Z: suspend',
-    'Ctrl+O: show more of what is running, or the full result of the last call that was cut off',
-    '@path: add a file · @server:uri: add a resource of an MCP server',
-    '!command: run a command · !!command: and give its output to the model · !!: give it the last output',
-  ];
-  print([...lines, '', ...keys.map((line) => `  ${line}`)].join('\n'));
+  print([...lines, '', ...keys.map(([key, text]) => row(key, text))].join('\n'));
 }
+
+const keys = [
+  ['Enter', 'send; while the model works, it gets the message at its next step'],
+  ['Alt+Enter, Ctrl+J', 'new line'],
+  ['Ctrl+G', 'write in your editor'],
+  ['Up, Down, Ctrl+R', 'earlier input; begin with a space to keep input out of it'],
+  ['Tab', 'complete'],
+  ['@path', 'add a file; @server:uri adds a resource of an MCP server'],
+  ['!command', 'run a command yourself'],
+  ['!!command', 'the same, and give the output to the model; !! alone gives the last output'],
+  ['Shift+Tab', 'change the approval mode'],
+  ['Ctrl+O', 'show more of what is running, or all of the last result that was cut off'],
+  ['Esc', 'cancel'],
+  ['Esc Esc', 'go back to an earlier prompt, as /rewind does'],
+  ['Ctrl+C twice', 'quit, as Ctrl+D does'],
+  ['Ctrl+Z', 'suspend'],
+] as const;
 
 function showTools({ lathe, print, style }: SlashContext): void {
   const lines = lathe.tools.entries().map(({ tool, source }) => {
