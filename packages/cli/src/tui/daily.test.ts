@@ -34,7 +34,7 @@ const broken = (screen: string) =>
   screen.split('\n').filter((line) => /^[│╭╰]/.test(line) && !/[│╮╯]$/.test(line.trimEnd()));
 
 test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
-  'a working day at %d × %d: mentions, /tmp, a server, a plan, a way back',
+  'a working day at %d × %d: mentions, /tmp, !command, a server, a plan, a way back',
   async (columns, rows) => {
     const cwd = tempDirectory({ 'a.txt': 'one\n' });
     const notes = join(tempDirectory({ 'notes.txt': 'buy milk\n' }), 'notes.txt');
@@ -63,13 +63,13 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
       await expect.poll(at.visible, { timeout: 25_000, interval: 30 }).toMatch(wanted);
     };
     const idle = () => sees('Ask for an');
-    /** Answers the question on the screen with "yes, once". */
-    const agree = async (about: string) => {
+    /** Answers the question on the screen with "yes, once", which is highlighted. */
+    const agree = async (about: string, key = 'y') => {
       await sees(about);
       await sees('Yes, once');
       expect(broken(at.visible())).toEqual([]);
       await think();
-      at.type('y');
+      at.type(key);
     };
     await idle();
 
@@ -86,6 +86,11 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
     expect(at.text()).toContain('kept-42');
 
     await idle();
+    at.type('!cat /tmp/note; touch /opt/never\r');
+    await at.shows('The sandbox may have stopped it');
+    expect(at.text()).toMatch(/✗ Shell cat[^❯]*kept-42[^❯]*The sandbox may have stopped it/);
+
+    await idle();
     at.type('start it\r');
     await agree('node server.js');
     await sees(`bg_1 can be opened at http://127.0.0.1:${port}`);
@@ -98,7 +103,7 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
     await sees(`bg_1 running at http://127.0.0.1:${port}`);
 
     at.type('change it\r');
-    await agree('echo two');
+    await agree('echo two', '\r');
     await at.shows('All changed.');
     expect(existsSync(join(cwd, 'made'))).toBe(true);
     await idle();

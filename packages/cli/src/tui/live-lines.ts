@@ -59,7 +59,8 @@ export const spinnerMs = 100;
 export function spinnerLine(screen: ScreenState, { style, width }: ViewContext, now: number): string {
   const frame = style.isPlain ? '*' : (frames[Math.floor(now / spinnerMs) % frames.length] ?? '');
   const activity = screen.retry ?? screen.todo ?? (screen.reasoning ? 'thinking' : 'working');
-  const parts = [activity, `${Math.floor((now - screen.startedAt) / 1000)} s`, ...usageParts(screen), 'Esc to cancel'];
+  const seconds = Math.max(0, Math.floor((now - screen.startedAt) / 1000));
+  const parts = [activity, `${seconds} s`, ...usageParts(screen), 'Esc to cancel'];
   return `${style.accent(frame)} ${style.dim(oneLine(sanitize(parts.join(' · ')), width - 2))}`;
 }
 

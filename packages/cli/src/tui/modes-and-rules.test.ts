@@ -34,6 +34,7 @@ test.skipIf(!hasProgram('bwrap')).each([
       { calls: [{ name: 'todo_write', args: { todos: [{ id: '1', content: 'Touch it', status: 'completed' }] } }] },
       shell('touch made; sleep 1'),
       shell('curl -sS http://example.com/'),
+      { text: 'No page then.' },
     ]);
     const env = { HOME: home, ...modelVariables('openai', server.url) };
     const at = terminal([], { cwd, env, columns, rows });
@@ -76,9 +77,13 @@ test.skipIf(!hasProgram('bwrap')).each([
     await sees(/\S working · /);
     await sees('It uses the network');
     expect(existsSync(join(cwd, 'made'))).toBe(true);
-    await think();
-    at.type('n');
-    await sees('You said no, so the turn ended.');
+    // With a reason the turn goes on.
+    await answer('example.com', 'No, and say why');
+    await sees('No, because: █');
+    at.type('there is no network\r');
+    await sees('You said no: there is no network');
+    await at.shows('No page then.');
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain('there is no network');
     await sees('Ask for an');
     at.type('/quit\r');
     expect(await at.exited()).toBe(0);

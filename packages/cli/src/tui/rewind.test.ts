@@ -8,36 +8,49 @@ import { terminal, think } from '../../../../testing/terminal.js';
 
 beforeAll(buildProgram, 300_000);
 
-test('Esc twice lists the prompts, one shows a preview, and the way leads back and forward again', async () => {
-  const cwd = tempDirectory({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
-  const command = {
-    name: 'run_shell_command',
-    args: { command: 'echo two > a.txt; echo two > b.txt; echo two > c.txt' },
-  };
-  const server = await modelServer([{ calls: [command] }, { text: 'All changed.' }]);
-  const env = { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'key-for-tests', OPENAI_MODEL: 'stub' };
-  const { type, shows, exited, text, visible } = terminal(['--yolo', 'change the files'], { cwd, env });
-  await shows('All changed.');
-  await shows('Ask for anything.');
-  writeFileSync(join(cwd, 'b.txt'), 'by a person\n');
-  await think();
-  type('\u001b\u001b');
-  await shows('❯ 1  change the files');
-  type('1');
-  await shows('What should go back?');
-  expect(text()).toContain('change a.txt (+1 -1)');
-  expect(text()).toContain('remove c.txt (+0 -1)');
-  expect(text()).toContain('b.txt: changed by somebody else since');
-  type('1');
-  await shows('Restored: 2 files.');
-  expect(['a.txt', 'b.txt'].map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(['one\n', 'by a person\n']);
-  // The prompt is there again, to be changed.
-  await expect.poll(visible).toContain('❯ change the files█');
-  type('\u0003');
-  await shows('Press Ctrl+C again');
-  type('/rewind redo\r');
-  await shows('The conversation is as it was before you went back.');
-  await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');
-  type('/quit\r');
-  expect(await exited()).toBe(0);
-}, 90_000);
+test.each([
+  [120, 40],
+  [80, 24],
+  [60, 18],
+])(
+  'at %d × %d Esc twice lists the prompts, one shows a preview, and the way leads back and forward again',
+  async (columns, rows) => {
+    const cwd = tempDirectory({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
+    const command = {
+      name: 'run_shell_command',
+      args: { command: 'echo two > a.txt; echo two > b.txt; echo two > c.txt' },
+    };
+    const server = await modelServer([{ calls: [command] }, { text: 'All changed.' }]);
+    const env = { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'key-for-tests', OPENAI_MODEL: 'stub' };
+    const { type, shows, exited, text, visible } = terminal(['--yolo', 'change the files'], {
+      cwd,
+      env,
+      columns,
+      rows,
+    });
+    await shows('All changed.');
+    await shows('Ask for anything.');
+    writeFileSync(join(cwd, 'b.txt'), 'by a person\n');
+    await think();
+    type('\u001b\u001b');
+    await shows('❯ 1  change the files');
+    type('1');
+    await shows('What should go back?');
+    expect(text()).toContain('change a.txt (+1 -1)');
+    expect(text()).toContain('remove c.txt (+0 -1)');
+    expect(text()).toContain('b.txt: changed by somebody else since');
+    type('1');
+    await shows('Restored: 2 files.');
+    expect(['a.txt', 'b.txt'].map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(['one\n', 'by a person\n']);
+    // The prompt is there again, to be changed.
+    await expect.poll(visible).toContain('❯ change the files█');
+    type('\u0003');
+    await shows('Press Ctrl+C again');
+    type('/rewind redo\r');
+    await shows('The conversation is as it was before you went back.');
+    await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');
+    type('/quit\r');
+    expect(await exited()).toBe(0);
+  },
+  90_000,
+);

@@ -5,6 +5,7 @@ import { buildProgram, modelVariables } from '../../../../testing/lathe-program.
 import { modelServer, type ServerScript } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { isRestored, terminal, think } from '../../../../testing/terminal.js';
+import { themes } from '../render/theme.js';
 
 beforeAll(buildProgram, 300_000);
 
@@ -219,15 +220,50 @@ test.each(sizes)(
   120_000,
 );
 
-test.each([
-  ['dark', 'rgb:0000/0000/0000', '\u001b[38;5;248m'],
-  ['light', 'rgb:ffff/ffff/ffff', '\u001b[38;5;240m'],
-])(
-  'a terminal with a %s background gets the colours for it',
-  async (_, background, colour) => {
-    const at = terminal(['console'], { cwd: tempDirectory({}), env: { NO_COLOR: '' }, background });
-    await at.shows('This is the console');
-    expect(at.raw()).toContain(colour);
+const looks = [
+  ['dark', 'rgb:0000/0000/0000', themes.dark],
+  ['light', 'rgb:ffff/ffff/ffff', themes.light],
+] as const;
+
+test.each(sizes.flatMap(([columns, rows]) => looks.map((look) => [columns, rows, ...look] as const)))(
+  'looks at %d × %d on a %s background: colours for it, frames, names, columns',
+  async (columns, rows, _, background, theme) => {
+    const words = Array.from({ length: 30 }, (_, index) => `word${index}`).join(' ');
+    const cwd = tempDirectory({ 'a.txt': 'old\n' });
+    const file = join(cwd, 'a.txt');
+    const server = await modelServer([
+      { calls: [{ name: 'read_file', args: { absolute_path: file } }] },
+      { calls: [{ name: 'edit', args: { file_path: file, old_string: 'old', new_string: 'new' } }] },
+      { calls: [shell(`echo '    - ${words}'`)] },
+      { text: '# A heading\n\nSome `code`.' },
+    ]);
+    const env = { NO_COLOR: '', ...modelVariables('openai', server.url) };
+    const place = { cwd, env, columns, rows, background };
+    const at = terminal(['--approval-mode', 'auto', 'go'], place);
+    await at.shows('Some code.');
+    await expect.poll(at.visible, { timeout: 25_000 }).toContain(idle);
+    const painted = ({ front, back }: { front: number; back: number }) => `\u001b[38;5;${front}m\u001b[48;5;${back}m`;
+    for (const wanted of [
+      painted(theme.added),
+      painted(theme.removed),
+      `\u001b[38;5;${theme.heading}m\u001b[1mA heading`,
+      `\u001b[38;5;${theme.code}mcode`,
+      `\u001b[38;5;${theme.dim}m`,
+    ])
+      expect(at.raw()).toContain(wanted);
+    expect(at.raw()).not.toContain('-1 s');
+    // The input is between two lines, tools have names, and what is wrapped stays in the column of its text.
+    const edge = '─'.repeat(columns);
+    expect(at.visible()).toContain(`${edge}\n❯ █${idle}`);
+    expect(
+      at
+        .visible()
+        .split('\n')
+        .filter((line) => line === edge),
+    ).toHaveLength(2);
+    expect(at.text()).toContain('✓ Edit a.txt +1 -1');
+    expect(at.text()).not.toContain('read_file');
+    expect(at.text()).toMatch(/\n {6}- word0 .*\n {8}word\d+ /);
     at.type('/quit\r');
     expect(await at.exited()).toBe(0);
   },
