@@ -113,7 +113,7 @@ export function plannedFile(
   };
 }
 
-/** Files that look new only because a `.gitignore` changed. */
+/** Files that look new only because no `.gitignore` excluded them for a while. */
 async function ignoredFiles(
   store: SnapshotStore,
   target: WorkspaceSnapshot,
@@ -121,6 +121,5 @@ async function ignoredFiles(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const added = differences.filter(({ to }) => !to).map(({ path }) => path);
-  const hasNewRules = differences.some(({ path }) => /(^|\/)\.gitignore$/.test(path));
-  return added.length > 0 && hasNewRules ? store.ignoredIn(target, added, signal) : new Set();
+  return added.length > 0 ? store.ignoredIn(target, added, signal) : new Set();
 }

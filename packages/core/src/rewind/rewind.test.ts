@@ -292,6 +292,23 @@ test('a workspace that its repository ignores has snapshots all the same, and st
   expect(existsSync(join(root, 'state/x'))).toBe(true);
 });
 
+test('an ignored file stays although its rule was missing for a while', async () => {
+  const root = repository({ '.gitignore': 'secret.json\n', 'a.txt': 'one' });
+  writeFileSync(join(root, 'secret.json'), '{}');
+  const rewind = openRewind(root);
+  const target = await rewind.snapshots.take(never);
+  rmSync(join(root, '.gitignore'));
+  await rewind.snapshots.take(never);
+  writeFileSync(join(root, '.gitignore'), 'secret.json\n');
+  writeFileSync(join(root, 'a.txt'), 'two');
+  const after = await rewind.snapshots.take(never);
+  await rewind.snapshots.keep(target, after, never);
+  expect(await backTo(rewind, target, after)).toEqual({
+    'secret.json': 'ignored at that time, so its state then is not known',
+  });
+  expect(['a.txt', 'secret.json'].map((name) => readFileSync(join(root, name), 'utf8'))).toEqual(['one', '{}']);
+});
+
 test('a file that cannot be read is left and named', async () => {
   if (process.getuid?.() === 0) return;
   const root = tempDirectory({ 'a.txt': 'one', 'b.txt': 'two' });
