@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 
 const help = `npm run release -- patch|minor|major|<version> [--skip-tests]
 
-Checks that main is clean and that CHANGELOG.md has entries under Unreleased, runs the tests, sets the version of every package,
-dates the changelog, commits, tags, and packs the packages into release/. Push the commit and the tag to publish.
+Checks that main is clean and that CHANGELOG.md has entries under Unreleased, runs the tests, sets the version and the repository
+of every package, dates the changelog, commits, tags, and packs the packages into release/. Push the commit and the tag to publish.
 
   --check-tag vX.Y.Z   fail unless the tag is the version of every package
   --notes vX.Y.Z       print the changelog of a version`;
@@ -43,8 +43,9 @@ function release(step, { skipTests }) {
   if (git('status', '--porcelain') !== '') throw new Error('there are changes that are not committed');
   if (git('branch', '--show-current') !== 'main') throw new Error('releases are made on main');
   const changelog = datedChangelog(read('CHANGELOG.md'), version);
+  const repository = gitHubRepository(git('remote', 'get-url', 'origin'));
   if (!skipTests) run('npm', ['test']);
-  for (const name of packages) writeManifest(name, version);
+  for (const name of packages) writeManifest(name, { version, repository });
   run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund']);
   run(process.execPath, ['scripts/complete-lock.mjs']);
   writeFileSync(join(root, 'CHANGELOG.md'), changelog);
@@ -92,13 +93,24 @@ function sectionOf(text, version) {
   return body;
 }
 
+/** The registry accepts provenance only from the repository that a package names. */
+function gitHubRepository(remote) {
+  const [, name] = /github\.com[:/]([\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(remote) ?? [];
+  if (name === undefined)
+    throw new Error('the remote origin is not a repository on GitHub, from which packages are published');
+  return `git+https://github.com/${name}.git`;
+}
+
 /** Our packages need exactly this version of each other. */
-function writeManifest(name, version) {
+function writeManifest(name, { version, repository }) {
   const path = join('packages', name, 'package.json');
-  const text = read(path)
-    .replace(/^ {2}"version": ".*"/m, `  "version": "${version}"`)
-    .replaceAll(/"(@lathe\/\w+)": "\d[^"]*"/g, `"$1": "${version}"`);
-  writeFileSync(join(root, path), text);
+  const text = read(path).replaceAll(/"(@lathe\/\w+)": "\d[^"]*"/g, `"$1": "${version}"`);
+  const changed = {
+    ...JSON.parse(text),
+    version,
+    repository: { type: 'git', url: repository, directory: `packages/${name}` },
+  };
+  writeFileSync(join(root, path), `${JSON.stringify(changed, null, 2)}\n`);
 }
 
 function manifest(name) {

@@ -39,6 +39,9 @@ test('a release sets every version, dates the changelog, commits, tags and packs
   expect(release('minor', '--skip-tests').stderr).toBe('release: there are changes that are not committed\n');
   git('clean', '--quiet', '--force');
 
+  expect(release('minor', '--skip-tests').stderr).toContain('release: the remote origin is not a repository on GitHub');
+  git('remote', 'set-url', 'origin', 'git@github.com:example/lathe.git');
+
   const { status, stderr, stdout } = release('7.8.9', '--skip-tests');
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('release:') });
   expect(stdout).toContain('To publish: git push origin main v7.8.9');
@@ -53,6 +56,12 @@ test('a release sets every version, dates the changelog, commits, tags and packs
   ]);
   const cli = JSON.parse(readFileSync(join(clone, 'packages/cli/package.json'), 'utf8'));
   expect([cli.version, cli.devDependencies['@lathe/core']]).toEqual(['7.8.9', '7.8.9']);
+  // npm accepts provenance only from the repository that the package names.
+  expect(cli.repository).toEqual({
+    type: 'git',
+    url: 'git+https://github.com/example/lathe.git',
+    directory: 'packages/cli',
+  });
   expect(release('--check-tag', 'v7.8.9').status).toBe(0);
   expect(release('--check-tag', 'v7.8.8').stderr).toContain('the tag is v7.8.8, but @lathe/core is 7.8.9');
   expect(release('--notes', 'v7.8.9').stdout).toContain('### ');

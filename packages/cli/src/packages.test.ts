@@ -113,6 +113,15 @@ test('the packages contain only files built from existing sources', () => {
   ).toEqual([]);
 });
 
+test.each(['core', 'agent', 'fleet', 'cli'])('%s has a README, a licence, a description and keywords', (name) => {
+  expect(filesOf(name)).toEqual(expect.arrayContaining(['README.md', 'LICENSE']));
+  expect(JSON.parse(textOf(`packages/${name}/package.json`))).toMatchObject({
+    description: expect.stringMatching(/\.$/),
+    license: 'MIT',
+    keywords: expect.arrayContaining(['agent', 'llm']),
+  });
+});
+
 // SM04
 test('published files contain no paths of the build machine', () => {
   const texts = Object.entries(contents).flatMap(([name, paths]) =>
