@@ -86,6 +86,7 @@ const groups = [
   group('How it works', [
     ['Architecture', '/architecture'],
     ['Safety: promises and proof', '/safety'],
+    ['How we measure', '/measuring'],
     ['Sandboxes side by side', '/sandbox-comparison'],
     ['Builds in the sandbox', '/builds'],
   ]),
