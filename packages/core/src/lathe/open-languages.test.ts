@@ -135,7 +135,7 @@ test('a server that the settings of a project name starts only in a trusted fold
   await new FolderTrust(store).trust(cwd);
   const { text, consents } = await untold();
   expect(text).toContain(
-    'Not checked: the demo server failed (The project defines it and you have not agreed to it yet.',
+    'Not checked: the demo server failed (It belongs to the project, and you have not agreed to it as it is now.',
   );
   expect(existsSync(join(cwd, mark))).toBe(false);
   const [request] = consents;

@@ -58,7 +58,7 @@ export class ConsentGate {
     const decision = await this.#approver.decide(request, signal).catch((error: unknown) => {
       const message =
         owner === undefined
-          ? 'The project defines it and you have not agreed to it yet. Run `lathe trust` to see it and agree.'
+          ? 'It belongs to the project, and you have not agreed to it as it is now. Run `lathe trust` to see it and agree.'
           : `You have not agreed yet that ${owner} starts it.`;
       throw new ConsentRefused(message, { cause: error });
     });
