@@ -1,15 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import {
-  attempt,
-  filesHash,
-  type InstalledPlugin,
-  isWithin,
-  readBounded,
-  readTree,
-  thrownText,
-  visibleText,
-} from '@lathe/core/host';
+import type { InstalledPlugin } from '@lathe/core/host';
+import { attempt, filesHash, isWithin, readBounded, readTree, thrownText, visibleText } from '@lathe/core/host';
 import { parseSkill, type SkillText } from './parse-skill.js';
 
 /** A skill that can be loaded. */
@@ -66,15 +58,14 @@ export function findSkills({ root, isTrusted, personalFolders, plugins }: SkillP
   };
   const own = new Set(personalFolders);
   for (const path of [...own].flatMap(skillFolders)) add(path, () => ({ ...readSkill(path), owner: 'person' }));
-  const projects = projectFolders.map((folder) => join(root, folder)).filter((folder) => !own.has(folder));
-  const theirs = projects.flatMap(skillFolders);
+  const theirs = projectFolders.flatMap((folder) =>
+    own.has(join(root, folder)) ? [] : skillFolders(join(root, folder)),
+  );
   for (const path of isTrusted ? theirs : []) add(path, () => readProjectSkill(path, root));
   const [first, ...more] = theirs.map((path) => visibleText(relative(root, path)));
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
   if (!isTrusted && first !== undefined)
-    problems.push({
-      name: more.length > 0 ? `${first} and ${more.length} more` : first,
-      reason: 'the folder is not trusted: run lathe trust',
-    });
+    problems.push({ name: `${first}${others}`, reason: 'the folder is not trusted: run lathe trust' });
   for (const { name, root: folder, skills } of plugins)
     for (const skill of skills)
       add(`${name}/${skill.folder}`, () => {

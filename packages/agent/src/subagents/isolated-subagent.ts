@@ -53,13 +53,15 @@ export async function isolate<L extends Pick<Lathe, 'close'>>(
 /** What became of the changes, for the agent that asked for them. */
 export function describeMerge({ applied, conflicts, refusal, rest, leftOut }: MergeOutcome): string {
   const lines = [
-    ...(applied.length > 0 ? [`The changes were applied to: ${applied.join(', ')}.`] : []),
+    ...listed('The changes were applied to', applied),
     ...(refusal === undefined ? [] : [`The changes were not applied: ${refusal}`]),
-    ...(conflicts.length > 0
-      ? [`Conflict, not applied, because you or others changed the same lines: ${conflicts.join(', ')}.`]
-      : []),
-    ...(leftOut.length > 0 ? [`Not brought back, because too large or not readable: ${leftOut.join(', ')}.`] : []),
+    ...listed('Conflict, not applied, because you or others changed the same lines', conflicts),
+    ...listed('Not brought back, because too large or not readable', leftOut),
     ...(rest === '' ? [] : ['What was not applied:', rest]),
   ];
   return lines.join('\n') || 'It changed no files.';
+}
+
+function listed(what: string, paths: readonly string[]): string[] {
+  return paths.length > 0 ? [`${what}: ${paths.join(', ')}.`] : [];
 }

@@ -40,7 +40,9 @@ export async function runBatch(
 ): Promise<BatchProgress> {
   const { latheHome } = homeDirectories(options);
   const locks = new FileLocks(new LatheHome(latheHome), { patienceMs });
-  const out = await realOut(options.out);
+  // One name for the file, however it is named, because the lock is by name.
+  const real = await realpath(options.out).catch(() => undefined);
+  const out = real ?? join(await realpath(dirname(options.out)), basename(options.out));
   let isHeld = false;
   try {
     return await locks.hold(`${out}.batch`, signal, () => {
@@ -53,12 +55,6 @@ export async function runBatch(
   }
 }
 
-/** One name for the file, however it is named, because the lock is by name. */
-async function realOut(out: string): Promise<string> {
-  const real = await realpath(out).catch(() => undefined);
-  return real ?? join(await realpath(dirname(out)), basename(out));
-}
-
 async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: AbortSignal): Promise<BatchProgress> {
   const { jobs, out, onProgress, run = runTask, ...rest } = options;
   const results = await ResultsFile.open(out);
@@ -67,8 +63,9 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
   const failed = tasks.filter(({ id }) => results.statuses.get(id) === 'error').length;
   const progress: BatchProgress = { total: tasks.length, done: before, now: 0, failed, running: 0 };
   const tell = () => onProgress?.({ ...progress });
+  // An interrupted task has no result: it runs again next time.
   const onResult = async (result: TaskResult) => {
-    if (isOver(result)) await results.add(result);
+    if (result.status !== 'cancelled') await results.add(result);
   };
   // A result that cannot be written stops the other tasks too, which would work for nothing.
   const broken = new AbortController();
@@ -80,7 +77,7 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
       const result = await run(task, { ...rest, onResult }, either);
       progress.running -= 1;
       if (result.status === 'error') progress.failed += 1;
-      if (isOver(result)) progress.now += 1;
+      if (result.status !== 'cancelled') progress.now += 1;
       progress.done = before + progress.now;
       tell();
     }
@@ -92,9 +89,4 @@ async function work(tasks: readonly TaskLine[], options: BatchOptions, signal: A
   tell();
   await allDone(Array.from({ length: Math.max(1, jobs) }, () => worker().catch(stopAll)));
   return progress;
-}
-
-/** An interrupted task has no result: it runs again next time. */
-function isOver({ status }: TaskResult): boolean {
-  return status !== 'cancelled';
 }

@@ -79,9 +79,8 @@ export class ApplyChangesTool extends BaseTool<object> {
   async execute(_: object, signal: AbortSignal): Promise<ToolResult> {
     const left = await this.#changes.apply(signal);
     const done = this.#changes.files.flatMap(({ path }) => (left.includes(path) ? [] : [path]));
-    const applied = `Applied: ${done.join(', ') || 'nothing'}.`;
+    const text = `Applied: ${done.join(', ') || 'nothing'}.`;
     const message = `Changed in the meantime, so left as they are: ${left.join(', ')}.`;
-    const text = left.length === 0 ? applied : `${applied}\n${message}`;
     const error = left.length > 0 && { error: { type: 'file_changed_since_read' as const, message } };
     return { llmContent: text, returnDisplay: text, ...error };
   }

@@ -31,13 +31,8 @@ export const command: Command = {
     }
     const line = new ProgressLine(process.stderr, { isTerminal: process.stderr.isTTY });
     const onProgress = (progress: BatchProgress) => line.show(progress);
-    const { done, total, failed, now } = await runBatch(
-      tasks,
-      { ...latheOptions(flags, io), jobs, out, onProgress },
-      signal,
-    )
-      .catch(asUsage)
-      .finally(() => line.end());
+    const running = runBatch(tasks, { ...latheOptions(flags, io), jobs, out, onProgress }, signal);
+    const { done, total, failed, now } = await running.catch(asUsage).finally(() => line.end());
     io.err(`${done} of ${total} tasks have a result (${now} now), ${failed} failed: ${visibleText(out)}`);
     if (done < total) io.err('Run the same command again to continue.');
     return failed > 0 || done < total ? exitCodes.failure : exitCodes.success;

@@ -1,5 +1,5 @@
 import { describeMerge, keptWorktrees, openWorktree, type Worktree } from '@lathe/agent';
-import { visibleText } from '@lathe/core/host';
+import { type CopyChanges, visibleText } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
@@ -35,10 +35,8 @@ async function leave(worktree: Worktree, io: Io): Promise<void> {
   else io.err(keptMessage(worktree));
 }
 
-type Changes = Pick<Awaited<ReturnType<Worktree['changes']>>, 'files' | 'leftOut'>;
-
 /** Files that are too large to be compared are changes too. */
-function isEmpty({ files, leftOut }: Changes): boolean {
+function isEmpty({ files, leftOut }: CopyChanges): boolean {
   return files.length === 0 && leftOut.length === 0;
 }
 
@@ -71,7 +69,7 @@ async function settle(code: number, worktree: Worktree, flags: Flags, io: Io): P
   return code;
 }
 
-async function askPerson({ files, leftOut }: Changes, { name, origin }: Worktree, io: Io, signal: AbortSignal) {
+async function askPerson({ files, leftOut }: CopyChanges, { name, origin }: Worktree, io: Io, signal: AbortSignal) {
   const lines = [
     ...files.map(({ path, from, to }) => `  ${from ? (to ? 'changed' : 'removed') : 'new    '}  ${path}`),
     ...leftOut.map((path) => `  not applied, only kept  ${path}`),

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { thrownText } from '../contract/errors.js';
 import { isWithin } from '../files/workspace.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import { isObject, type JsonObject, jsonOf, type Plugin, type PluginPlace, type PluginReading } from './plugin.js';
@@ -42,58 +43,65 @@ export function portableServers({ files, place, notes }: PluginReading): Plugin[
   if (!isObject(mcpServers)) throw new Error('mcp.json: "mcpServers" must be an object');
   if (Object.keys(others).length > 0) throw new Error(`mcp.json: unknown fields ${Object.keys(others).join(', ')}`);
   for (const [name, server] of Object.entries(mcpServers)) {
-    const found = isObject(server) ? serverOf(server, place) : 'it must be an object';
-    if (typeof found === 'string') notes.push(`The server ${JSON.stringify(name)} is not used: ${found}.`);
-    else servers[name] = found;
+    try {
+      servers[name] = serverOf(server, place);
+    } catch (error) {
+      notes.push(`The server ${JSON.stringify(name)} is not used: ${thrownText(error)}.`);
+    }
   }
   return servers;
 }
 
-function serverOf(server: JsonObject, place: PluginPlace): JsonObject | string {
+/** Throws what is wrong. */
+function serverOf(server: JsonValue, place: PluginPlace): JsonObject {
+  if (!isObject(server)) throw new Error('it must be an object');
   const { type } = server;
   const isProgram = type === 'stdio';
   if (!isProgram && type !== 'streamable-http' && type !== 'sse')
-    return 'its type must be stdio, streamable-http or sse';
+    throw new Error('its type must be stdio, streamable-http or sse');
   const known = ['type', ...(isProgram ? ['command', 'args', 'env', 'cwd'] : ['url', 'headers'])];
   const unknown = Object.keys(server).filter((field) => !known.includes(field));
-  if (unknown.length > 0) return `it has unknown fields: ${unknown.join(', ')}`;
+  if (unknown.length > 0) throw new Error(`it has unknown fields: ${unknown.join(', ')}`);
   return isProgram ? programOf(server, place) : remoteOf(server);
 }
 
-function programOf(server: JsonObject, { root, data }: PluginPlace): JsonObject | string {
+function programOf(server: JsonObject, { root, data }: PluginPlace): JsonObject {
   const { command, args = [], env = {}, cwd = './' } = server;
   if (typeof command !== 'string' || typeof cwd !== 'string' || !isTextList(args) || !isTextMap(env))
-    return 'command and cwd must be texts, args a list of texts, and env an object of texts';
-  if ('PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) return 'env must not set PLUGIN_ROOT or PLUGIN_DATA';
+    throw new Error('command and cwd must be texts, args a list of texts, and env an object of texts');
+  if ('PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) throw new Error('env must not set PLUGIN_ROOT or PLUGIN_DATA');
+  if (!/^(?:\.\/.|[^\\/]+$)/.test(command)) throw new Error('command must be a name, or a path that begins with ./');
   const fill = (text: string) =>
     text.replaceAll(/\$\{PLUGIN_(?:ROOT|DATA)\}/g, (name) => (name === '${PLUGIN_ROOT}' ? root : data));
   const filled = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, fill(value)]));
-  const place = placeOf(command, cwd, { root, data });
-  if (typeof place === 'string') return place;
-  return { ...place, args: args.map(fill), env: { ...filled, PLUGIN_ROOT: root, PLUGIN_DATA: data } };
+  return {
+    command: command.startsWith('./') ? inside(root, command, 'command') : command,
+    cwd: directoryOf(cwd, { root, data }),
+    args: args.map(fill),
+    env: { ...filled, PLUGIN_ROOT: root, PLUGIN_DATA: data },
+  };
 }
 
-/** The program and its directory, both inside of the plugin unless the program is a bare name. */
-function placeOf(command: string, cwd: string, { root, data }: PluginPlace): { command: string; cwd: string } | string {
-  if (!/^(?:\.\/.|[^\\/]+$)/.test(command)) return 'command must be a name, or a path that begins with ./';
+function directoryOf(cwd: string, { root, data }: PluginPlace): string {
   const [, start, rest = ''] = /^(\.|\$\{PLUGIN_ROOT\}|\$\{PLUGIN_DATA\})(\/.*)?$/s.exec(cwd) ?? [];
-  if (start === undefined || cwd === '.') return 'cwd must begin with ./, ${PLUGIN_ROOT} or ${PLUGIN_DATA}';
-  const base = start === '${PLUGIN_DATA}' ? data : root;
-  const program = command.startsWith('./') ? resolve(root, command) : command;
-  const directory = resolve(base, `.${rest}`);
-  if (!isWithin(base, directory)) return 'its cwd is outside of the plugin';
-  if (program !== command && !isWithin(root, program)) return 'its command is outside of the plugin';
-  return { command: program, cwd: directory };
+  if (start === undefined || cwd === '.') throw new Error('cwd must begin with ./, ${PLUGIN_ROOT} or ${PLUGIN_DATA}');
+  return inside(start === '${PLUGIN_DATA}' ? data : root, `.${rest}`, 'cwd');
 }
 
-function remoteOf(server: JsonObject): JsonObject | string {
+function inside(folder: string, path: string, what: string): string {
+  const full = resolve(folder, path);
+  if (!isWithin(folder, full)) throw new Error(`its ${what} is outside of the plugin`);
+  return full;
+}
+
+function remoteOf(server: JsonObject): JsonObject {
   const { type, url, headers = {} } = server;
-  if (typeof url !== 'string' || !URL.canParse(url)) return 'its url is not a web address';
+  if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('its url is not a web address');
   const { protocol, hostname, username, password, hash } = new URL(url);
   const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
-  if (protocol !== 'https:' && !(protocol === 'http:' && isHere)) return 'its url must be https';
-  if (`${username}${password}${hash}` !== '') return 'its url must have no password and no #';
-  if (!isTextMap(headers) || !areHeaders(headers)) return 'its headers are wrong';
+  if (protocol !== 'https:' && !(protocol === 'http:' && isHere)) throw new Error('its url must be https');
+  if (`${username}${password}${hash}` !== '') throw new Error('its url must have no password and no #');
+  if (!isTextMap(headers) || !areHeaders(headers)) throw new Error('its headers are wrong');
   return { ...(type === 'sse' ? { type: 'sse', url } : { type: 'http', httpUrl: url }), headers };
 }
 

@@ -15,6 +15,9 @@ export type PluginSource =
   /** `folder`: the plugin is not the whole repository. */
   | { type: 'git'; url: string; ref?: string; folder?: string };
 
+type GitSource = Extract<PluginSource, { type: 'git' }>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const run = promisify(execFile);
 const timeoutMs = 120_000;
 
@@ -42,11 +45,7 @@ async function localSource(text: string, path: string): Promise<PluginSource> {
 }
 
 /** All files of a plugin. Nothing of it runs, and nothing is written but a clone that is removed again. */
-export async function fetchPlugin(
-  source: PluginSource,
-  env: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<PluginFiles> {
+export async function fetchPlugin(source: PluginSource, env: Environment, signal: AbortSignal): Promise<PluginFiles> {
   switch (source.type) {
     case 'folder':
       return readTree(source.path);
@@ -78,11 +77,8 @@ async function download(address: string, signal: AbortSignal): Promise<Buffer> {
  * A bare clone, so that no hook and no filter of a checkout runs; the archive of it is made without the person's git
  * settings, which could name filters. Only https, ssh and local repositories: `ext::` would run a command.
  */
-async function cloned(
-  { url, ref, folder: inside }: Extract<PluginSource, { type: 'git' }>,
-  env: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<PluginFiles> {
+async function cloned(source: GitSource, env: Environment, signal: AbortSignal): Promise<PluginFiles> {
+  const { url, ref, folder: inside } = source;
   const folder = await mkdtemp(join(tmpdir(), 'lathe-plugin-'));
   const clone = 'clone --quiet --bare --depth=1 --no-tags --template= --config core.hooksPath=/dev/null'.split(' ');
   const safe = { ...env, GIT_ALLOW_PROTOCOL: 'https:http:ssh:git+ssh:file', GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' };

@@ -3,15 +3,8 @@ import { thrownText } from '../contract/errors.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import { visibleText } from '../text/visible-text.js';
 import { manifestProblem, portableServers, unknownFields } from './agent-plugins.js';
-import {
-  type HookGroup,
-  isObject,
-  type JsonObject,
-  jsonOf,
-  type Plugin,
-  type PluginPlace,
-  type PluginReading,
-} from './plugin.js';
+import type { HookGroup, JsonObject, Plugin, PluginPlace, PluginReading } from './plugin.js';
+import { isObject, jsonOf } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
 
 /** The folder of what only Lathe reads, beside the portable parts of a plugin. */
@@ -81,7 +74,9 @@ function readForeign(reading: PluginReading, manifest: JsonObject, format: 'qwen
   };
 }
 
-function identity(manifest: JsonObject, format: Plugin['format']) {
+type Identity = Pick<Plugin, 'name' | 'format' | 'version' | 'description'>;
+
+function identity(manifest: JsonObject, format: Plugin['format']): Identity {
   const text = (key: string) => {
     const value = manifest[key];
     const chosen = isObject(value) ? value['en'] : value;
@@ -102,7 +97,7 @@ function skillsOf(files: PluginFiles, roots: readonly string[]): Plugin['skills'
 function contextSkill(
   { files, notes }: PluginReading,
   path: string,
-  { name, description }: Pick<Plugin, 'name' | 'description'>,
+  { name, description }: Identity,
 ): Plugin['skills'] {
   const text = files.get(path)?.content.toString();
   if (text === undefined) return [];
