@@ -98,16 +98,24 @@ test('invisible characters become visible', () => {
   expect(description + body).not.toMatch(/[\u202e\u200b]/);
 });
 
-test.each(['rel\u034fease', 'rel\ufe0fease', 'rel\u3164ease', 'rel\u115fease', 'rel\u200bease', 'r\u0435lease'])(
-  'a name that looks like another one is refused, as a field and as a folder: %j',
-  (name) => {
-    expect(() => parseSkill(named(name), 'demo')).toThrow('its name');
-    expect(() => parseSkill(front('description: Does it.'), name)).toThrow('its name');
-  },
-);
+test.each([
+  'rel\u034fease',
+  'rel\ufe0fease',
+  'rel\u3164ease',
+  'rel\u115fease',
+  'rel\u200bease',
+  'r\u0435lease',
+  // Armenian, Georgian and phonetic letters that look like o, y and a.
+  'd\u0585cs',
+  'cop\u10e7',
+  'rele\u0251se',
+])('a name that looks like another one is refused, as a field and as a folder: %j', (name) => {
+  expect(() => parseSkill(named(name), 'demo')).toThrow('its name');
+  expect(() => parseSkill(front('description: Does it.'), name)).toThrow('its name');
+});
 
-test('words of two alphabets make a name', () => {
-  expect(parseSkill(named('отчет-pdf'), 'demo').name).toBe('отчет-pdf');
+test.each(['отчет-pdf', 'pdf変換', 'prüfung', 'café-menü'])('words of two alphabets make a name: %s', (name) => {
+  expect(parseSkill(named(name), 'demo').name).toBe(name);
 });
 
 test('a folder counts only with a file named exactly SKILL.md', () => {

@@ -120,6 +120,16 @@ test('a named worktree of a session is opened again, by one process at a time', 
   expect(await keptWorktrees(here)).toEqual([]);
 });
 
+test('names of worktrees that differ only in case are one name, as on a Mac they are one directory', async () => {
+  const root = repository({ 'a.txt': 'one\n' });
+  const here = await place(root);
+  const first = await openWorktree(here, { kind: 'session', name: 'fix' }, never);
+  await first.release();
+  const again = await openWorktree(here, { kind: 'session', name: 'Fix' }, never);
+  expect([again.cwd, again.name]).toEqual([first.cwd, 'fix']);
+  await again.remove();
+});
+
 test('of several that want a worktree of one name at once, one gets it', async () => {
   const here = await place(repository({ 'a.txt': 'one\n' }));
   const wanted = [1, 2, 3].map(() => openWorktree(here, { kind: 'session', name: 'fix' }, never));

@@ -35,7 +35,8 @@ export async function openWorktree(
   const top = (await enclosingRepository(root))?.workTree;
   if (top === undefined)
     throw new ToolError('execution_failed', `${root} is in no git repository, which a worktree needs. Run: git init`);
-  const id = `${createHash('sha256').update(top).digest('hex').slice(0, 8)}-${name}`;
+  // In lower case, because on a Mac names that differ only in case are one directory.
+  const id = `${createHash('sha256').update(top).digest('hex').slice(0, 8)}-${name.toLowerCase()}`;
   const directory = join(await realpath(await home.directory(folder)), id);
   const owner = await processIdentity(process.pid);
   const record = await claim(home, { id, kind, owner, time: Date.now(), top, root });

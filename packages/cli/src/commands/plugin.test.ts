@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
@@ -115,6 +115,38 @@ test('hooks of a plugin run only after consent, and --trust of a folder is none'
   writeFileSync(approvals, agreed, { mode: 0o600 });
   await run(...list);
   expect(existsSync(canary)).toBe(true);
+}, 60_000);
+
+test('settings and skills of a project inside a plugin do not count when it is added', async () => {
+  const { home, run } = await world();
+  const manifest = { $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json', name: 'plain' };
+  const source = tempDirectory({
+    'plugin.json': JSON.stringify(manifest),
+    '.lathe/settings.json': JSON.stringify({ mcpServers: { hidden: { command: 'touch', args: ['canary'] } } }),
+    '.claude/skills/release/SKILL.md': skillText,
+  });
+  const { code, stdout } = await run('--trust', 'plugin', 'add', source, '--yes');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: [
+      'plain (Agent Plugins 1.0, 3 files, 1 KB)',
+      'Installing runs nothing of it. Its skills instruct the model; its servers, hooks and tools ask before they start.',
+      'plain is installed. Remove it with: lathe plugin remove plain',
+      '',
+    ].join('\n'),
+  });
+  expect(existsSync(join(home, '.lathe/approvals.json'))).toBe(false);
+}, 60_000);
+
+test('the list does not show the password of an address, also as JSON', async () => {
+  const { home, run } = await world();
+  const source = { type: 'git', url: 'https://ada:secret@example.com/a.git' };
+  const plugins = [{ name: 'a', hash: 'x', source }];
+  mkdirSync(join(home, '.lathe'), { mode: 0o700 });
+  writeFileSync(join(home, '.lathe/plugins.json'), JSON.stringify({ version: 1, plugins }), { mode: 0o600 });
+  const shown = [await run('plugin', 'list'), await run('plugin', 'list', '--json')].map(({ stdout }) => stdout);
+  expect(shown.join('')).not.toContain('secret');
+  expect(shown).toEqual(shown.map(() => expect.stringContaining('https://***@example.com/a.git')));
 }, 60_000);
 
 test('a project cannot turn plugins on or off', async () => {

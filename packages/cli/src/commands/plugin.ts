@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   attempt,
   describePlugin,
@@ -113,8 +113,8 @@ async function install(
   }
   await plugins.install(name, files, source);
   io.out(`${name} is ${done}. Remove it with: lathe plugin remove ${name}`);
-  // In the plugin's own folder, which brings no settings of its own, only plugins ask.
-  await approveSources(flags, { ...io, cwd: plugins.placeOf(name).root }, signal);
+  // Above the plugin's folder, which may hold settings of a project: there only plugins ask.
+  await approveSources(flags, { ...io, cwd: dirname(plugins.placeOf(name).root) }, signal);
   return exitCodes.success;
 }
 
@@ -131,7 +131,8 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   // Says which of them are not used, and why.
   const lathe = await openLathe(flags, io);
   await lathe.close();
-  const entries = records.map(({ name, source, hash }) => {
+  const entries = records.map(({ name, source: from, hash }) => {
+    const source = 'url' in from ? { ...from, url: from.url.replace(/\/\/[^/@\s]+@/, '//***@') } : from;
     const used = lathe.plugins.find((plugin) => plugin.name === name);
     const { version = '', skills = [] } = used ?? {};
     return { name, version, isUsed: used !== undefined, skills: skills.length, source, hash };
@@ -140,9 +141,8 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   else if (entries.length === 0) io.out('No plugins. Add one with: lathe plugin add <folder|archive|repository>');
   else
     for (const { name, version, isUsed, skills, source } of entries) {
-      const from = 'url' in source ? source.url.replace(/\/\/[^/@\s]+@/, '//***@') : source.path;
       const use = isUsed ? `${skills} ${skills === 1 ? 'skill' : 'skills'}` : 'not used';
-      io.out(visibleText(`${name} ${version}  ${use}  from ${from}`));
+      io.out(visibleText(`${name} ${version}  ${use}  from ${'url' in source ? source.url : source.path}`));
     }
   return exitCodes.success;
 }

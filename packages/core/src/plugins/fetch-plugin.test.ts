@@ -1,15 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { selfSigned } from '../../../../testing/self-signed.js';
 import { tarOf } from '../../../../testing/tar.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { fetchPlugin, parseSource } from './fetch-plugin.js';
 
 const { signal } = new AbortController();
 const env = { PATH: process.env['PATH'], HOME: '/nonexistent' };
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
 const parse = (text: string, cwd = '/') => parseSource(text, (path) => join(cwd, path));
 
 function repository(files: Record<string, string>): string {
@@ -78,6 +81,24 @@ test('a repository that git would reach by a command is refused by git too', asy
   expect(existsSync(canary)).toBe(false);
 });
 
+test('a repository with an https address is never fetched over http', async () => {
+  const requests: string[] = [];
+  const plain = createServer(({ url }, response) => {
+    requests.push(String(url));
+    response.writeHead(404).end();
+  });
+  const secure = createSecureServer(selfSigned, ({ url }, response) =>
+    response.writeHead(302, { location: `http://127.0.0.1:${portOf(plain)}${url}` }).end(),
+  );
+  for (const server of [plain, secure]) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+  }
+  const source = { type: 'git', url: `https://127.0.0.1:${portOf(secure)}/a.git` } as const;
+  await expect(fetchPlugin(source, { ...env, GIT_SSL_NO_VERIFY: '1' }, signal)).rejects.toThrow(/http/);
+  expect(requests).toEqual([]);
+});
+
 test('an archive comes over http from this machine, up to a limit', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/endless.tgz') {
@@ -87,7 +108,7 @@ test('an archive comes over http from this machine, up to a limit', async () => 
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${portOf(server)}`;
   const fetched = await fetchPlugin(await parse(`${url}/a.tgz`), env, signal);
   expect([...fetched.keys()]).toEqual(['plugin.json']);
   await expect(fetchPlugin(await parse(`${url}/endless.tgz`), env, signal)).rejects.toThrow('larger than');

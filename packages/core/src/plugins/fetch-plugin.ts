@@ -75,13 +75,15 @@ async function download(address: string, signal: AbortSignal): Promise<Buffer> {
 
 /**
  * A bare clone, so that no hook and no filter of a checkout runs; the archive of it is made without the person's git
- * settings, which could name filters. Only https, ssh and local repositories: `ext::` would run a command.
+ * settings, which could name filters. Only https, ssh and local repositories: `ext::` would run a command. An https address
+ * must not lead to one that is not.
  */
 async function cloned(source: GitSource, env: Environment, signal: AbortSignal): Promise<PluginFiles> {
   const { url, ref, folder: inside } = source;
   const folder = await mkdtemp(join(tmpdir(), 'lathe-plugin-'));
   const clone = 'clone --quiet --bare --depth=1 --no-tags --template= --config core.hooksPath=/dev/null'.split(' ');
-  const safe = { ...env, GIT_ALLOW_PROTOCOL: 'https:http:ssh:git+ssh:file', GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' };
+  const allowed = /^https:/i.test(url) ? 'https' : 'http:ssh:git+ssh:file';
+  const safe = { ...env, GIT_ALLOW_PROTOCOL: allowed, GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' };
   const bare = { ...safe, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' };
   const options = {
     signal,
