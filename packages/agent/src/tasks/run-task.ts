@@ -87,14 +87,14 @@ async function inWorktree(
     try {
       const model = given ?? (await modelOf(inner, signal));
       const session = await openSession(inner, { model, takesSnapshots: false });
-      const end = await endOf(session, prompt, signal);
+      const { end, notes } = await endOf(session, prompt, signal);
       const { patch, leftOut } = await worktree.changes(signal);
       const isDone = end.reason === 'done';
-      const note = leftOut.length > 0 ? `\n[Not in the patch, because too large: ${leftOut.join(', ')}]` : '';
+      if (leftOut.length > 0) notes.add(`Not in the patch, because too large: ${leftOut.join(', ')}`);
       await settle({
         id,
         status: isDone ? 'success' : end.reason === 'aborted' ? 'cancelled' : 'error',
-        result: `${isDone ? end.text : (end.message ?? end.reason)}${note}`,
+        result: [isDone ? end.text : (end.message ?? end.reason), ...[...notes].map((note) => `[${note}]`)].join('\n'),
         ...(patch !== '' && { patch }),
         usage: end.usage,
         sessionId: session.id,
@@ -107,13 +107,18 @@ async function inWorktree(
   }
 }
 
-/** Works on one prompt, and closes the session. */
-async function endOf(session: Session, prompt: string, signal: AbortSignal): Promise<PromptEnd> {
+/** Works on one prompt, and closes the session. `notes` says which calls were denied, and why. */
+async function endOf(session: Session, prompt: string, signal: AbortSignal) {
+  const notes = new Set<string>();
   try {
     let end: PromptEnd | undefined;
-    for await (const event of session.prompt(prompt, signal)) if (event.type === 'prompt-end') ({ end } = event);
+    for await (const event of session.prompt(prompt, signal)) {
+      if (event.type === 'prompt-end') ({ end } = event);
+      const error = event.type === 'call-end' ? event.outcome.error : undefined;
+      if (error?.type === 'execution_denied') notes.add(error.message);
+    }
     if (!end) throw new Error('the agent sent no prompt-end event');
-    return end;
+    return { end, notes };
   } finally {
     await session.close();
   }

@@ -100,11 +100,24 @@ test.each([
   60_000,
 );
 
+test('a result names the calls that needed an approval, and what would allow them', async () => {
+  const root = repository();
+  const home = tempDirectory({ 'tasks.jsonl': tasks(['one']) });
+  const server = await modelServer([worker]);
+  const env = modelVariables('openai', server.url);
+  expect(await runProgram(['batch', join(home, 'tasks.jsonl')], { cwd: root, home, env })).toMatchObject({ code: 0 });
+  expect(resultsIn(join(home, 'tasks.results.jsonl'))).toMatchObject([
+    { status: 'success', result: expect.stringMatching(/^did one\n\[write_file was not run: .* --approval-mode\.\]$/) },
+  ]);
+}, 60_000);
+
 test('outside a repository a task fails and says what to do', async () => {
   const home = tempDirectory({ 'tasks.jsonl': tasks(['a']) });
   const server = await modelServer([worker]);
-  const { code } = await runProgram(['batch', 'tasks.jsonl'], { home, env: modelVariables('openai', server.url) });
+  const env = modelVariables('openai', server.url);
+  const { code, stderr } = await runProgram(['batch', 'tasks.jsonl'], { home, env });
   expect(code).toBe(1);
+  expect(stderr).toContain('To run a failed task again, remove its line from that file.');
   expect(resultsIn(join(home, 'tasks.results.jsonl'))).toMatchObject([{ id: 'a', status: 'error', sessionId: '' }]);
   expect(readFileSync(join(home, 'tasks.results.jsonl'), 'utf8')).toContain('git init');
 }, 60_000);

@@ -34,6 +34,7 @@ export const command: Command = {
     const running = runBatch(tasks, { ...latheOptions(flags, io), jobs, out, onProgress }, signal);
     const { done, total, failed, now } = await running.catch(asUsage).finally(() => line.end());
     io.err(`${done} of ${total} tasks have a result (${now} now), ${failed} failed: ${visibleText(out)}`);
+    if (failed > 0) io.err('To run a failed task again, remove its line from that file.');
     if (done < total) io.err('Run the same command again to continue.');
     return failed > 0 || done < total ? exitCodes.failure : exitCodes.success;
   },

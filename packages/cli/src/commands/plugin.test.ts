@@ -157,7 +157,7 @@ test('a project cannot turn plugins on or off', async () => {
   rmSync(settings, { recursive: true, force: true });
   const project = tempDirectory({ '.lathe/settings.json': '{"plugins":{"enabled":[]}}' });
   const { stdout } = await run('--trust', '--cwd', project, 'plugin', 'list');
-  expect(stdout).toContain('shouter 1.0.0  2 skills');
+  expect(stdout).toContain('shouter 1.0.0  2 skills, 1 server, commands, subagents  from ');
 }, 60_000);
 
 test('lathe tools new writes a tool into a plugin, which loads it after consent', async () => {

@@ -5,6 +5,7 @@ import {
   describeUpdate,
   fetchPlugin,
   filesHash,
+  type InstalledPlugin,
   InstalledPlugins,
   type PluginFiles,
   type PluginSource,
@@ -140,11 +141,25 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   if (flags.json) io.out(JSON.stringify(entries, null, 2));
   else if (entries.length === 0) io.out('No plugins. Add one with: lathe plugin add <folder|archive|repository>');
   else
-    for (const { name, version, isUsed, skills, source } of entries) {
-      const use = isUsed ? `${skills} ${skills === 1 ? 'skill' : 'skills'}` : 'not used';
-      io.out(visibleText(`${name} ${version}  ${use}  from ${'url' in source ? source.url : source.path}`));
+    for (const { name, version, source } of entries) {
+      const used = lathe.plugins.find((plugin) => plugin.name === name);
+      const from = 'url' in source ? source.url : source.path;
+      io.out(visibleText(`${name} ${version}  ${used ? partsOf(used) : 'not used'}  from ${from}`));
     }
   return exitCodes.success;
+}
+
+function partsOf({ skills, servers, commands, agents, hooks, tools }: InstalledPlugin): string {
+  const [skillCount, serverCount] = [skills.length, Object.keys(servers).length];
+  const parts = [
+    skillCount > 0 && `${skillCount} skill${skillCount === 1 ? '' : 's'}`,
+    serverCount > 0 && `${serverCount} server${serverCount === 1 ? '' : 's'}`,
+    commands !== undefined && 'commands',
+    agents !== undefined && 'subagents',
+    Object.keys(hooks).length > 0 && 'hooks',
+    tools !== undefined && 'tools',
+  ];
+  return parts.filter((part) => part !== false).join(', ') || 'empty';
 }
 
 async function orFailure(io: Io, what: string, run: () => Promise<number>): Promise<number> {
