@@ -37,6 +37,25 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, yielder
   await refuseOmission(text, newText, oldText, yielder);
   const found = await findText(text, oldText, yielder);
   const matches = await chosen(text, found, wish, yielder);
+  const splices = await splicesFor(text, matches, found, wish, yielder);
+  if (splices.length === 0) throw noChange(path);
+  return { text, splices, relaxed: found.relaxed };
+}
+
+async function splicesFor(
+  text: TextBytes,
+  matches: readonly Match[],
+  found: Found,
+  wish: EditWish,
+  yielder: Yielder,
+): Promise<Splice[]> {
+  const { oldText, newText } = wish;
+  if (found.relaxed.length === 0 && !/[\r\n]/.test(oldText + newText)) {
+    // Within one line, all exact matches get the same bytes.
+    const bytes = encodeOrRefuse(text, newText);
+    const splices = matches.flatMap(({ lines }) => lines.map(({ start, end }) => ({ start, end, bytes })));
+    return splices.slice(0, 1).some((splice) => isVain(text, splice)) ? [] : splices;
+  }
   const splices: Splice[] = [];
   for (const match of matches) {
     const splice = await spliceFor(text, match, found, wish);
@@ -44,8 +63,7 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, yielder
     else if (!isVain(text, splice)) splices.push(splice);
     if (yielder.shouldYield) await yielder.yield();
   }
-  if (splices.length === 0) throw noChange(path);
-  return { text, splices, relaxed: found.relaxed };
+  return splices;
 }
 
 /** Whether the splice changes nothing. */
