@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitFiles } from '../../../../testing/git-files.js';
@@ -34,8 +34,10 @@ async function open(
   flags: LatheOptions['flags'] = {},
   added: Record<string, string> = {},
   homeFiles: Record<string, string> = {},
+  links: Record<string, string> = {},
 ) {
   const root = tempDirectory({ ...files, ...added });
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name));
   const home = outsideDirectory({ 'notes.txt': 'PRIVATE', ...homeFiles });
   const latheHome = tempDirectory();
   const asked: string[] = [];
@@ -319,6 +321,12 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
       'be kind\n',
     ]);
     expect(existsSync(join(root, 'NEW.md'))).toBe(false);
+  });
+
+  test('a protected file beyond a symlink of the person is put aside, and the symlink stays', async () => {
+    const { run, root } = await open({}, { 'tools/a': '' }, {}, { '.cargo': 'tools' });
+    await run(`node -e "fs.writeFileSync('tools/config.toml', 'evil')"`);
+    expect(readdirSync(join(root, '.cargo'))).toEqual(['a']);
   });
 
   test('missing hooks that the configuration of git names are put aside', async () => {

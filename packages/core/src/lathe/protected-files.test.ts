@@ -134,6 +134,8 @@ test.each([
   ['RULES.md', 'docs/guide.md', 'RULES.md', 'docs/guide.md'],
   ['.vscode', 'editor', '.vscode/tasks.json', 'editor/tasks.json'],
   ['.claude/skills', '../skills', '.claude/skills/x/SKILL.md', 'skills/x/SKILL.md'],
+  ['.claude/skills/x', '../../skills/x', '.claude/skills/x/SKILL.md', 'skills/x/SKILL.md'],
+  ['.cargo', 'tools', '.cargo/config.toml', 'tools/config.toml'],
 ])('where %s is a symlink to %s, it is protected under both names', async (link, target, name, realName) => {
   const base = tempDirectory({
     'home/.lathe/settings.json': JSON.stringify({ context: { fileName: ['AGENTS.md', 'RULES.md'] } }),

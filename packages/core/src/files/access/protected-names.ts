@@ -64,3 +64,10 @@ function list(text: string): string[] {
     .map((name) => name.trim())
     .filter((name) => name !== '');
 }
+
+/** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
+export const parentNames = new Set(
+  executedNames
+    .filter((name) => !name.startsWith('/'))
+    .flatMap((name) => name.split('/').map((_, count, segments) => segments.slice(0, count).join('/'))),
+);

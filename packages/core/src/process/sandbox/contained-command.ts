@@ -1,10 +1,10 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { protectionOf } from '../../files/access/protected-paths.js';
 import type { Workspace } from '../../files/workspace.js';
 import { sensitiveBelow } from '../shell/secret-trees.js';
-import { guardedNames } from './guarded-names.js';
+import { guardedNames, realPathOf } from './guarded-names.js';
 import { gitProgramsBelow } from './planted-repositories.js';
-import type { PutAside } from './put-aside.js';
+import { firstLink, type PutAside } from './put-aside.js';
 import { entriesOf } from './read-entries.js';
 
 /** What a command may have done that a person would have been asked about. */
@@ -46,7 +46,7 @@ export class ContainedCommand {
       // A symlink is judged by its own name too, because programs follow it.
       const guarded = protectionOf(path) ?? (await this.#workspace.locate(path)).guarded;
       if (guarded === undefined) continue;
-      const place = this.#aside.take(path);
+      const place = this.#aside.take(this.#beyondOldLinks(path));
       planted.push(
         `${this.#workspace.display(path)} was created without a question, but ${guarded}: ${place}. To create it, use write_file, which asks the user.`,
       );
@@ -59,6 +59,14 @@ export class ContainedCommand {
     }
     const [keyFile] = (await this.#keyFiles).flat();
     return { planted, keyFile: keyFile && this.#workspace.display(keyFile) };
+  }
+
+  /** A symlink on the way that was there before is the user's, and stays. */
+  #beyondOldLinks(path: string): string {
+    const directory = dirname(path);
+    const link = firstLink(directory);
+    const real = link !== undefined && this.#before.has(link) ? realPathOf(directory) : undefined;
+    return real === undefined || !this.#workspace.contains(real) ? path : join(real, basename(path));
   }
 }
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { executedNames } from '../../files/access/protected-names.js';
+import { parentNames } from '../../files/access/protected-names.js';
 import { foldName, protectionOf } from '../../files/access/protected-paths.js';
 import { isPlaceholder } from './placeholders.js';
 import { firstLink } from './put-aside.js';
@@ -81,13 +81,6 @@ function targetOf(link: string): string | undefined {
 function isMissing(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) === undefined || isPlaceholder(path);
 }
-
-/** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
-const parentNames = new Set(
-  executedNames
-    .filter((name) => !name.startsWith('/'))
-    .flatMap((name) => name.split('/').map((_, count, segments) => segments.slice(0, count).join('/'))),
-);
 
 /** The protected names at the top of a workspace, including those with several segments. */
 function protectedBelow(root: string, way = ''): string[] {
