@@ -32,7 +32,7 @@ export interface WorkspaceOptions {
   guarded?: readonly string[];
   /** A worktree that Lathe made inside a guarded directory, and that is itself not guarded. */
   worktree?: string | undefined;
-  /** Files that the user's hooks run, and directories of git's hooks: writing them always asks. */
+  /** Files that the user's hooks run, and what git's configuration names: writing them always asks. */
   executed?: readonly string[];
   /** What protected names lead to as symlinks: writing it always asks. */
   linked?: readonly string[];
@@ -187,7 +187,7 @@ export class Workspace {
 
   #execution(real: string): string | undefined {
     const { executed, linked } = this.#options;
-    if (executed.some((path) => isWithin(path, real))) return `${real} is run by a hook`;
+    if (executed.some((path) => isWithin(path, real))) return `a hook runs ${real}, or git obeys it`;
     if (linked.some((path) => isWithin(path, real))) return `a symlink with a protected name leads to ${real}`;
     const name = basename(real);
     return this.#options.obeyed.includes(foldName(name)) ? `${name} holds instructions for agents` : undefined;

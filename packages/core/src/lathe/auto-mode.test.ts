@@ -329,6 +329,16 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     expect(readdirSync(join(root, '.cargo'))).toEqual(['a']);
   });
 
+  test('configuration that git includes is protected', async () => {
+    const config = '[include]\n\tpath = ../tools/git.inc\n\tpath = ../missing.inc\n';
+    const { run, write, root } = await open({}, { '.git/config': config, 'tools/git.inc': 'mine' });
+    await run(`node -e "fs.writeFileSync('tools/git.inc', 'evil')"`);
+    await run(`node -e "fs.writeFileSync('missing.inc', 'evil')"`);
+    expect((await write('missing.inc')).asked).toEqual([expect.stringContaining('git')]);
+    expect(readFileSync(join(root, 'tools/git.inc'), 'utf8')).toBe('mine');
+    expect(existsSync(join(root, 'missing.inc'))).toBe(false);
+  });
+
   test('missing hooks that the configuration of git names are put aside', async () => {
     const { run, root } = await openRepository({}, 'tools/hooks');
     await run(`node -e "fs.mkdirSync('tools/hooks', { recursive: true })"`);

@@ -18,7 +18,7 @@ import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
 import type { ConfigPlaces } from '../process/shell/git-config.js';
-import { hookDirectories, ownWorktrees } from '../process/shell/git-repository.js';
+import { obeyedByGit, ownWorktrees } from '../process/shell/git-repository.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
@@ -135,7 +135,7 @@ async function openParts(options: LatheOptions) {
   const roots = await realRoots(options.cwd, extra);
   const executed = [
     ...commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd)),
-    ...(await hooksOfGit(roots, { home: userHome, env })),
+    ...(await filesOfGit(roots, { home: userHome, env })),
   ];
   if (worktree) ownWorktrees.add(await realpath(worktree.copyTop));
   const { fileName: obeyed } = loaded.settings.context;
@@ -172,12 +172,12 @@ function realRoots(cwd: string, extra: readonly string[]): Promise<string[]> {
   return Promise.all(all.map((path) => realpath(path).catch(() => path)));
 }
 
-/** The directories inside these that git's configuration names for hooks. */
-async function hooksOfGit(roots: readonly string[], places: ConfigPlaces): Promise<string[]> {
+/** What git's configuration names inside these: directories of hooks and included files. */
+async function filesOfGit(roots: readonly string[], places: ConfigPlaces): Promise<string[]> {
   const found = await Promise.all(
     roots.map(async (root) => {
-      const directories = await hookDirectories(root, places).catch(() => []);
-      return directories.filter((hooks) => hooks !== root && isWithin(root, hooks));
+      const named = await obeyedByGit(root, places).catch(() => []);
+      return named.filter((path) => path !== root && isWithin(root, path));
     }),
   );
   return found.flat();

@@ -66,7 +66,7 @@ test.each(['auto-edit', 'yolo'] as const)('in %s mode a file that a hook runs is
   const run = ['check.sh', 'late.sh', 'bare', 'tools/inner.sh'];
   const outcomes = await lathe.run([...run, 'other.sh', 'src/a.txt'].map(write), never);
   expect(outcomes.map(({ status }) => status)).toEqual([...run.map(() => 'cancelled'), 'success', 'success']);
-  expect(asked).toEqual(run.map((name) => `write_file: ${join(cwd, name)} is run by a hook`));
+  expect(asked).toEqual(run.map((name) => `write_file: a hook runs ${join(cwd, name)}, or git obeys it`));
 });
 
 test.skipIf(!hasProgram('bwrap'))('a command in the sandbox does not change it either', async () => {

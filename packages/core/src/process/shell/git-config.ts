@@ -21,20 +21,23 @@ const maxFiles = 50;
 const maxBytes = 262_144;
 
 /**
- * The values of `core.hooksPath` in these files and in all that they include, under whatever condition. A value in another
- * section counts too: one too many protects a directory that needs no protection.
+ * The values of `core.hooksPath` in these files and in all that they include, under whatever condition, and what they
+ * include. A value in another section counts too: one too many protects a place that needs no protection.
  */
-export async function hooksPaths(files: readonly string[], home: string): Promise<string[]> {
-  const found: string[] = [];
+export async function readConfigs(
+  files: readonly string[],
+  home: string,
+): Promise<{ hooksPaths: string[]; included: string[] }> {
+  const hooksPaths: string[] = [];
   const all = new Set(files);
   // The set grows while it is walked.
   for (const file of all) {
     const text = await textOf(file);
-    found.push(...valuesOf(text, 'hookspath').map((path) => inHome(path, home)));
+    hooksPaths.push(...valuesOf(text, 'hookspath').map((path) => inHome(path, home)));
     for (const path of valuesOf(text, 'path'))
       if (all.size < maxFiles) all.add(resolve(dirname(file), inHome(path, home)));
   }
-  return found;
+  return { hooksPaths, included: [...all].slice(files.length) };
 }
 
 function inHome(path: string, home: string): string {

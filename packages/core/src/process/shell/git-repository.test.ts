@@ -15,7 +15,7 @@ import { gitFiles } from '../../../../../testing/git-files.js';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { childEnvironment, unattendedVariables } from '../run/environment.js';
 import { analyzeCommand } from './analyze-command.js';
-import { hookDirectories, repositoryDoubt } from './git-repository.js';
+import { obeyedByGit, repositoryDoubt } from './git-repository.js';
 
 const plain =
   '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote "origin"]\n\turl = a\n[branch "main"]\n\tremote = origin\n';
@@ -210,7 +210,7 @@ test('a hook that read-only commands run raises a doubt where the user configure
   ]);
 });
 
-test('the directories of hooks are those of every configuration that git may read', async () => {
+test('git obeys what every configuration that it may read names', async () => {
   const home = tempDirectory({
     '.gitconfig': '[core]\n\thooksPath = ~/shared # mine\n# hooksPath = no\n[includeIf "gitdir:~/"]\n\tpath = more\n',
     more: '[core]hooksPath="with # sign"\n[include]\npath = ./more\n',
@@ -227,13 +227,13 @@ test('the directories of hooks are those of every configuration that git may rea
   symlinkSync('real', join(root, 'linked'));
   const system = { GIT_CONFIG_SYSTEM: '/dev/null' };
   const own = [join(root, 'linked/hooks'), join(root, 'real/hooks')];
-  const inHome = [join(home, 'shared'), join(root, 'with # sign')];
+  const inHome = [join(home, 'shared'), join(home, 'more'), join(root, 'with # sign')];
   const env = { ...system, XDG_CONFIG_HOME: join(home, 'xdg') };
-  const found = await hookDirectories(join(root, 'sub'), { home, env });
+  const found = await obeyedByGit(join(root, 'sub'), { home, env });
   expect(found.toSorted()).toEqual([...own, ...inHome, join(root, 'split-line')].toSorted());
   const replaced = { ...system, GIT_CONFIG_GLOBAL: join(home, 'global') };
-  expect((await hookDirectories(root, { home, env: replaced })).toSorted()).toEqual([...own, '/global'].toSorted());
-  expect(await hookDirectories(join(home, 'xdg'), { home, env: replaced })).toEqual(['/global']);
+  expect((await obeyedByGit(root, { home, env: replaced })).toSorted()).toEqual([...own, '/global'].toSorted());
+  expect(await obeyedByGit(join(home, 'xdg'), { home, env: replaced })).toEqual(['/global']);
 });
 
 test('a configuration that is too large to read raises a doubt', async () => {

@@ -2,7 +2,7 @@ import { existsSync, type Stats } from 'node:fs';
 import { access, constants, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
-import { type ConfigPlaces, hooksPaths, sharedConfigs } from './git-config.js';
+import { type ConfigPlaces, readConfigs, sharedConfigs } from './git-config.js';
 
 /**
  * Why even a read-only git command could run a program in this directory, or show files from elsewhere; `undefined` if it
@@ -43,13 +43,14 @@ export async function enclosingRepository(directory: string): Promise<EnclosingR
 }
 
 /**
- * The directories of hooks that git's configuration names for a directory: that of the repository around it, of the user and
- * of the system. They may be missing.
+ * The directories of hooks and the included files that git's configuration names for a directory: that of the repository
+ * around it, of the user and of the system. They may be missing.
  */
-export async function hookDirectories(directory: string, { home, env }: ConfigPlaces): Promise<string[]> {
+export async function obeyedByGit(directory: string, { home, env }: ConfigPlaces): Promise<string[]> {
   const { workTree } = (await enclosingRepository(directory)) ?? { workTree: directory };
   const files = [...(await repositoryConfigs(workTree).catch(() => [])), ...sharedConfigs({ home, env })];
-  const named = (await hooksPaths(files, home)).map((path) => resolve(workTree, path));
+  const { hooksPaths, included } = await readConfigs(files, home);
+  const named = [...hooksPaths.map((path) => resolve(workTree, path)), ...included];
   const real = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
   return [...new Set([...named, ...real])];
 }
@@ -110,7 +111,7 @@ async function doubtIn(workTree: string, entry: Stats, home: string | undefined)
     return 'the repository uses objects from elsewhere';
   for (const directory of new Set([gitDirectory, common]))
     if (await containsLink(directory)) return 'the repository contains symlinks';
-  const shared = home === undefined ? [] : await hookDirectories(workTree, { home, env: {} });
+  const shared = home === undefined ? [] : await obeyedByGit(workTree, { home, env: {} });
   const doubt = (await configurationDoubt(gitDirectory, common, workTree)) ?? (await hookDoubt(shared));
   if (doubt !== undefined) return doubt;
   return (await hasSubmodules(gitDirectory)) ? 'the repository has submodules with their own configuration' : undefined;
