@@ -142,7 +142,7 @@ test.skipIf(!hasBrowser)(
   'work is cancelled, and the session is resumed later with what was said',
   async () => {
     const script = [{ calls: [shell('touch a')] }, { text: 'first answer' }, { text: 'second answer' }];
-    const { url, client, cwd } = await agentServer(script);
+    const { url, client, cwd, stop } = await agentServer(script);
     const { page, problems } = await openPage(url);
     await send(page, 'begin');
     await page.locator('#question').waitFor();
@@ -171,6 +171,8 @@ test.skipIf(!hasBrowser)(
     await send(page, 'still there?');
     await row(page, 'still there?');
     expect(problems).toEqual([]);
+    await stop();
+    await status(page, 'The server does not answer. Is it still running?');
   },
   60_000,
 );
@@ -256,9 +258,9 @@ test.skipIf(!hasBrowser)(
     await row(page, 'word-0');
     await page.locator('#details pre', { hasText: 'word-2999' }).waitFor();
     await status(page, 'Ready.');
-    const { id = '', lastEventId = 0 } = (await client.sessions())[0] ?? {};
-    for await (const first of client.events(id)) {
-      expect(lastEventId - first.id).toBeGreaterThan(5000);
+    const [session] = await client.sessions();
+    for await (const first of client.events(session?.id ?? '')) {
+      expect((session?.lastEventId ?? 0) - first.id).toBeGreaterThan(5000);
       break;
     }
     const size = () => page.locator('.row').first().getAttribute('aria-setsize');
@@ -273,17 +275,39 @@ test.skipIf(!hasBrowser)(
 );
 
 test.skipIf(!hasBrowser)(
-  'a question is shown to its end, however long it is',
+  'a question is shown to its end, however long it is, with its warnings and its short answers in sight',
   async () => {
     const lines = Array.from({ length: 9000 }, (_, index) => `line-${index}-end`);
-    const cwd = tempDirectory();
-    const write = { name: 'write_file', args: { file_path: join(cwd, 'b.txt'), content: lines.join('\n') } };
-    const { url } = await agentServer([{ calls: [write] }, { text: 'done' }], { cwd });
+    const cwd = tempDirectory({ '.git/HEAD': '' });
+    const paths = ['.git/hooks/pre-commit', 'b.txt'].map((name) => join(cwd, name));
+    const calls = paths.map((file_path) => ({ name: 'write_file', args: { file_path, content: lines.join('\n') } }));
+    const { url } = await agentServer([{ calls }, { text: 'done' }], { cwd });
     const { page } = await openPage(url);
     await send(page, 'begin');
     await page.locator('#question').waitFor();
     expect(await page.locator('#question .added').count()).toBe(9000);
     expect(await page.locator('#question .added').last().textContent()).toContain('line-8999-end');
+    const notes = page.locator('#question-notes li');
+    expect(await notes.allTextContents()).toEqual([
+      expect.stringMatching(/^! .*git/),
+      expect.stringMatching(/^\(asked because /),
+    ]);
+    expect((await notes.first().boundingBox())?.y).toBeLessThan(800);
+    const labels = () => page.locator('#options button').allTextContents();
+    expect(await labels()).toEqual(['Yes, once', 'Yes, with this text instead', 'No']);
+    await page.locator('#options button', { hasText: 'with this text' }).click();
+    expect(await page.locator('#options textarea').inputValue()).toBe(lines.join('\n'));
+    await page.locator('#options button', { hasText: 'Back' }).click();
+    await page.locator('#options button', { hasText: /^No$/ }).click();
+    await page.locator('#options button', { hasText: /^No$/ }).click();
+    await page.locator('#question', { hasText: 'b.txt' }).waitFor();
+    expect(await notes.allTextContents()).toEqual(['(asked because no rule allows it)']);
+    expect((await labels()).slice(0, 4)).toEqual([
+      'Yes, once',
+      'Yes, with this text instead',
+      'No',
+      expect.stringContaining('Always in this session'),
+    ]);
   },
   60_000,
 );
@@ -294,7 +318,8 @@ test.skipIf(!hasBrowser)(
     const { url, token } = await agentServer([{ calls: [shell('touch a')] }, { text: 'done' }]);
     const { page } = await openPage(`${url.origin}/#token=wrong`);
     await page.setViewportSize({ width: 360, height: 640 });
-    await page.locator('#token').fill(token);
+    // The whole line that the server printed is fine too.
+    await page.locator('#token').fill(`${url.origin}/#token=${token} `);
     await page.keyboard.press('Enter');
     await send(page, 'begin');
     await page.locator('#question').waitFor();

@@ -29,7 +29,7 @@ async function attempt(action) {
   try {
     return await action();
   } catch (error) {
-    status.textContent = visible(error.message);
+    status.textContent = error.status ? visible(error.message) : 'The server does not answer. Is it still running?';
     if (error.status === 401) byId('token-dialog').showModal();
   }
 }
@@ -154,29 +154,28 @@ function drawQuestion() {
   asked = next;
   byId('question').hidden = !asked;
   if (!asked) return;
-  // The server has made the text visible, and it must not be cut.
-  const { kind, tool = '', text, confirmation } = asked;
+  // The server has made the text visible. Its last lines, warnings and the reason, stay in sight however long it is.
+  const { kind, tool = '', text, confirmation = {} } = asked;
+  const lines = text.split('\n');
+  const notes = kind === 'approval' ? lines.splice(-1 - (confirmation.warnings?.length ?? 0)) : [];
   const titles = { approval: `Allow ${tool}?`, question: 'The model asks' };
   byId('question-title').textContent = visible(titles[kind] ?? 'A server asks');
-  byId('question-text').replaceChildren(confirmation?.fileDiff ? drawDiff(text) : make('pre', '', text));
+  const rest = lines.join('\n');
+  byId('question-text').replaceChildren(confirmation.fileDiff ? drawDiff(rest) : make('pre', '', rest));
+  fill(byId('question-notes'), ...notes.map((note) => make('li', note.startsWith('! ') ? 'state' : '', note)));
   drawOptions(asked);
 }
 
 function makeButton(label, onClick, className) {
-  const button = make('button', className, label);
-  button.type = 'button';
-  button.addEventListener('click', onClick);
-  return button;
+  return Object.assign(make('button', className, label), { type: 'button', onclick: onClick });
 }
 
 function drawOptions(question) {
-  const buttons = question.options.map((option) =>
-    makeButton(
-      visible(option.label),
-      () => (option.takesText ? attempt(() => drawTextStep(question, option)) : answer(question, option)),
-      option.isLasting ? 'lasting' : '',
-    ),
-  );
+  const choose = (option) => attempt(() => (option.takesText ? drawTextStep : answer)(question, option));
+  // Answers for this call come before those that last.
+  const buttons = question.options
+    .toSorted((a, b) => Boolean(a.isLasting) - Boolean(b.isLasting))
+    .map((option) => makeButton(visible(option.label), () => choose(option), option.isLasting && 'lasting'));
   byId('options').replaceChildren(...buttons);
   // A click that was meant for what was here before must not answer.
   for (const button of buttons) button.disabled = true;
@@ -189,9 +188,8 @@ async function drawTextStep(question, option) {
   const listed = isFile ? await client.questions(session.id) : [];
   if (question !== asked) return;
   const label = make('label', '', isFile ? 'The new text of the file' : 'Your words (may stay empty)');
-  const field = make('textarea');
-  field.rows = isFile ? 8 : 2;
-  field.value = listed.find(({ id }) => id === question.id)?.confirmation?.newContent ?? '';
+  const value = listed.find(({ id }) => id === question.id)?.confirmation?.newContent ?? '';
+  const field = Object.assign(make('textarea'), { rows: isFile ? 8 : 2, value });
   label.append(field);
   const words = () => (isFile || field.value.trim() !== '' ? { text: field.value } : {});
   const send = makeButton(visible(option.label), () => answer(question, option, words()));
@@ -202,7 +200,8 @@ async function drawTextStep(question, option) {
 
 async function answer(question, option, words = {}) {
   await attempt(() => client.answer(session.id, question.id, { option: option.id, ...words }));
-  prompt.focus();
+  // On a touch screen the prompt box would bring up the keyboard.
+  byId(matchMedia('(pointer: coarse)').matches ? 'rows' : 'prompt').focus();
 }
 
 const create = async (settings) => show((await client.createSession(settings)).id);
@@ -241,7 +240,11 @@ prompt.addEventListener('keydown', (event) => {
 on('cancel', 'click', () => client.cancel(session.id));
 on('new', 'click', () => create());
 on('token-dialog', 'close', () => {
-  setFragment({ token: byId('token').value.trim() });
+  setFragment({
+    token: byId('token')
+      .value.trim()
+      .replace(/^.*#token=/, ''),
+  });
   return start();
 });
 Object.assign(keys, {

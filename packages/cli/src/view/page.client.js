@@ -274,8 +274,8 @@ function drawSummary() {
   const facts = Object.entries({
     Model: data.model,
     Directory: data.directory,
-    Calls: rows.filter(isCall).length,
-    'Failed or denied': rows.filter(isWrong).length,
+    Calls: rows.filter(isCall).length || '',
+    'Failed or denied': rows.filter(isWrong).length || '',
     ...spentFacts(rows.flatMap(({ spent }) => spent ?? [])),
     Context: data.usage ? share(data.usage.contextTokens, data.usage.contextWindow) : '',
     'Active time': end > 1 ? duration(end) : '',
