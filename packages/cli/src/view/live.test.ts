@@ -318,6 +318,7 @@ test.skipIf(!hasBrowser)(
     const { url, token } = await agentServer([{ calls: [shell('touch a')] }, { text: 'done' }]);
     const { page } = await openPage(`${url.origin}/#token=wrong`);
     await page.setViewportSize({ width: 360, height: 640 });
+    await page.reload();
     // The whole line that the server printed is fine too.
     await page.locator('#token').fill(`${url.origin}/#token=${token} `);
     await page.keyboard.press('Enter');
