@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitFiles } from '../../../../testing/git-files.js';
@@ -144,11 +144,18 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     ['an ignored file that perl edits', 'perl -pi -e s/a/b/ kept/local.json', {}, /rewind/],
     ['an ignored file that dd writes', 'dd if=src/a.ts of=local.json', {}, /rewind/],
     ['an ignored file that is sorted', 'sort -o local.json src/a.ts', {}, /rewind/],
+    ['an ignored file that git writes', 'git diff --output=local.json', {}, /rewind/],
+    ['an ignored file that git archives to', 'git archive -o local.json HEAD', {}, /rewind/],
+    ['an ignored file that git removes', 'git add -f local.json && git rm -qf local.json', {}, /rewind/],
+    ['a large file', 'rm big/large.bin', {}, /too large/],
+    ['a folder with a large file', 'rm -r big', {}, /big\/large.bin, because it is too large/],
+    ['a file of another repository', 'rm inner/a.txt', {}, /inner is a repository/],
     ['stashes', 'timeout 5 git stash clear', {}, /rewind/],
     ['an ignored file that becomes a link', 'ln -sf src/a.ts local.json', {}, /rewind/],
     ['an ignored file that git replaces', 'git mv -f src/a.ts local.json', {}, /rewind/],
   ])('%s asks: %s', async (_, command, more, reason) => {
-    const { run, home } = await open();
+    const { run, home, root } = await open({}, { 'inner/.git/HEAD': '', 'inner/a.txt': '', 'big/large.bin': '' });
+    truncateSync(join(root, 'big/large.bin'), 33 << 20);
     const { asked, outcome } = await run(command.replace('HOME', home), more);
     expect(asked).toEqual([expect.stringMatching(reason)]);
     expect(outcome?.status).not.toBe('success');
@@ -172,7 +179,9 @@ describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () =>
     const { run } = await open();
     expect((await run('curl -sS http://localhost:1/')).asked).toHaveLength(1);
     expect((await run(server, { is_background: true })).outcome?.status).toBe('success');
-    const { asked, outcome } = await run('curl -sS http://localhost:1/ | cat; curl -s "http://127.0.0.1:2/a?b=c"; curl -s localhost:2/a');
+    const { asked, outcome } = await run(
+      'curl -sS http://localhost:1/ | cat; curl -s "http://127.0.0.1:2/a?b=c"; curl -s localhost:2/a',
+    );
     expect([asked, outcome?.llmContent]).toEqual([[], expect.stringContaining('port 1')]);
     expect((await run('curl -s http://localhost:1/ http://example.com/')).asked).toHaveLength(1);
     expect((await run('curl -s http://localhost:1/; npm install left-pad')).asked).toHaveLength(1);

@@ -12,6 +12,7 @@ import { allRights, nameRights, type Right, type SandboxRights } from '../proces
 import { isTemporary } from '../process/sandbox/session-directory.js';
 import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/shell/command-analysis.js';
 import { recordedTargets } from '../process/shell/recorded-files.js';
+import { defaultLimits } from '../rewind/scan-workspace.js';
 
 export interface ShellJudgeOptions {
   workspace: Workspace;
@@ -153,7 +154,7 @@ export class ShellJudge {
 
   #lossOf(analysis: CommandAnalysis): Promise<string | undefined> {
     const { workspace, isIgnored = () => false } = this.#options;
-    return lossOf(analysis, { roots: workspace.roots, isIgnored });
+    return lossOf(analysis, { roots: workspace.roots, isIgnored, maxBytes: defaultLimits.fileBytes });
   }
 
   /** Whether the sandbox keeps what a command does inside, and nothing is lost that `/rewind` cannot bring back. */

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, isAbsolute } from 'node:path';
 import { type Argument, knownArgument } from '../shell/expand-word.js';
 import { forNames, nameSet } from './name-set.js';
 import { type Effects, here, type Judge } from './read-arguments.js';
@@ -143,8 +143,11 @@ const writers: ReadonlyMap<string, Judge> = new Map([
 /** Configuration and templates decide which programs git runs later, so they count as writes to the files they change. */
 function gitWrites(args: readonly Argument[]): Effects {
   const values = args.map(({ value }) => value);
-  const output = valuesOf(args, '--output');
   const directory = valuesOf(args.slice(0, 4), '-C')[0]?.value ?? '.';
+  const [subcommand, ...operands] = operandsOf(args).slice(directory === '.' ? 0 : 1);
+  const output = valuesOf(args, '--output', ...(subcommand?.value === 'archive' ? ['-o'] : []));
+  const placed = (file: Argument) => (isAbsolute(file.value) ? file : { ...file, value: `${directory}/${file.value}` });
+  if (subcommand?.value === 'rm' && !values.includes('--cached')) return { writes: operands.map(placed) };
   if (values.includes('config') && !values.some((value) => /^--(get|list)/.test(value) || value === '-l')) {
     const isUser = values.some((value) => value === '--global' || value === '--system');
     const files = valuesOf(args, '-f', '--file');

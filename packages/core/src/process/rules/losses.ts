@@ -1,6 +1,6 @@
-import type { Dirent } from 'node:fs';
+import { type Dirent, existsSync, lstatSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 import { nameSet } from '../programs/name-set.js';
 import { type CommandAnalysis, unknownPart } from '../shell/command-analysis.js';
@@ -11,10 +11,13 @@ export interface LossContext {
   roots: readonly string[];
   /** Whether git ignores a path. Such files are in no snapshot. */
   isIgnored: (path: string, kind: { isDirectory: boolean }) => boolean;
+  /** A larger file is in no snapshot. */
+  maxBytes: number;
 }
 
 /**
- * Why `/rewind` could not bring back what a command removes: snapshots contain neither ignored files nor git's own data.
+ * Why `/rewind` could not bring back what a command removes: snapshots contain neither ignored and large files nor
+ * repositories, neither their own data nor the files in one below the workspace.
  * `undefined` if it could, as far as the text of the command tells. A program can remove files without saying so.
  */
 export async function lossOf(
@@ -53,7 +56,7 @@ function lossByText({ words, isReadOnly }: CommandAnalysis['segments'][number]):
 const cannotBeRewound = 'may remove what /rewind cannot bring back.';
 const removers = nameSet('rm rmdir unlink shred srm');
 /** They replace a file that they name, or its content. Redirections do so too. */
-const replacers = nameSet('mv cp dd install ln link truncate tee sed perl sort uniq xxd');
+const replacers = nameSet('mv cp dd install ln link truncate tee sed perl sort uniq xxd git');
 /** Files in which one run replaces the output of the run before. */
 const isOutput = /\.(log|out|err|tmp|pid)$/;
 
@@ -87,11 +90,25 @@ async function lossAt(
   const isDirectory = info.isDirectory();
   // If another repository ignores the workspace, all its files are ignored.
   if (isOnlyFiles && (isDirectory || isIgnored(root, { isDirectory: true }))) return undefined;
-  if (isIgnored(path, { isDirectory })) return unkept(relative(root, path));
-  return isDirectory ? lossBelow(path, root, context) : undefined;
+  if (isIgnored(path, { isDirectory })) return ignored(relative(root, path));
+  const inner = repositoryAround(path, root);
+  if (inner !== undefined) return unkept(relative(root, path), `${relative(root, inner)} is a repository of its own`);
+  if (isDirectory) return lossBelow(path, root, context);
+  return info.size > context.maxBytes ? tooLarge(relative(root, path)) : undefined;
 }
 
-async function lossBelow(directory: string, root: string, { isIgnored }: LossContext): Promise<string | undefined> {
+/** The nearest repository below the workspace that a file is in. */
+function repositoryAround(path: string, root: string): string | undefined {
+  for (let at = dirname(path); at !== root && isWithin(root, at); at = dirname(at))
+    if (existsSync(join(at, '.git'))) return at;
+  return undefined;
+}
+
+async function lossBelow(
+  directory: string,
+  root: string,
+  { isIgnored, maxBytes }: LossContext,
+): Promise<string | undefined> {
   const directories = [directory];
   let left = maxEntries;
   // The list grows while it is walked.
@@ -103,14 +120,19 @@ async function lossBelow(directory: string, root: string, { isIgnored }: LossCon
     for (const entry of entries.filter(({ name }) => !remade.has(name))) {
       const path = join(at, entry.name);
       const isDirectory = entry.isDirectory();
-      if (entry.name === '.git' || isIgnored(path, { isDirectory })) return unkept(relative(root, path));
+      if (entry.name === '.git') return unkept(relative(root, at), 'it is a repository of its own');
+      if (isIgnored(path, { isDirectory })) return ignored(relative(root, path));
       if (isDirectory) directories.push(path);
+      else if ((lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes)
+        return tooLarge(relative(root, path));
     }
   }
   return undefined;
 }
 
-const unkept = (path: string) => `/rewind cannot bring back ${path}, because git ignores it.`;
+const unkept = (path: string, why: string) => `/rewind cannot bring back ${path}, because ${why}.`;
+const ignored = (path: string) => unkept(path, 'git ignores it');
+const tooLarge = (path: string) => unkept(path, 'it is too large');
 
 const subcommand = (args: readonly string[]) => args.find((word) => !word.startsWith('-')) ?? '';
 
