@@ -37,6 +37,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       err,
       flush,
     };
+    if (!io.isInteractive || invocation.flags.prompt !== undefined) process.on('warning', reportWarning);
     return await dispatch(invocation, io);
   } catch (error) {
     return reportError(error);
@@ -60,6 +61,11 @@ function redirectConsole(): void {
 
 function debug(...words: unknown[]): void {
   if (process.env['LATHE_DEBUG']) err(format(...words));
+}
+
+/** Warnings of Lathe itself, such as an audit log that cannot be written. Those of Node have names of their own. */
+function reportWarning({ name, message }: Error): void {
+  if (name === 'Warning') err(`lathe: ${message}`);
 }
 
 function directoryOf({ flags }: Invocation): string {

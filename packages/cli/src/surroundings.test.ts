@@ -58,6 +58,15 @@ test.skipIf(!hasProgram('bwrap'))('RA11 with a read-only HOME reading works, and
   expect(existsSync(join(cwd, 'made'))).toBe(false);
 });
 
+test('an audit log that cannot be written is reported on stderr', async () => {
+  const [cwd, home] = [tempDirectory({ 'a.md': '' }), tempDirectory({ '.lathe/audit': 'not a directory' })];
+  expect(await runProgram(['call', 'glob', '{"pattern": "*.md"}'], { cwd, home })).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('a.md'),
+    stderr: expect.stringMatching(/^lathe: The audit log cannot be written: .*\n$/),
+  });
+});
+
 test('RA12 a large file is searched and edited with little memory', async () => {
   const line = 'some text that fills a line of a large file\n';
   const before = `${line.repeat(400_000)}needle\n`;
