@@ -18,6 +18,7 @@ import { Confirmation } from './questions/confirmation-view.js';
 import { FieldView } from './questions/field-view.js';
 import { ListView } from './questions/list-view.js';
 import type { PendingQuestion } from './questions/question-queue.js';
+import type { ScreenState } from './screen-state.js';
 import { useExpandedResults } from './use-expanded-results.js';
 import { useHeight } from './use-height.js';
 import { useNotifications } from './use-notifications.js';
@@ -93,9 +94,7 @@ export function App(props: AppProps) {
             width={columns}
             isScreenReader={isScreenReader}
             editText={editText}
-            placeholder={
-              screen.isBusy && driver.conversation ? 'Type a message for the next step.' : driver.placeholder
-            }
+            placeholder={placeholderOf(driver, screen)}
           />
         )}
         {isScreenReader && hint === undefined ? null : (
@@ -188,4 +187,9 @@ function editorFor(
     if (content !== undefined) question.answer({ outcome: 'modify', content });
   };
   return () => void modify();
+}
+
+/** The console has no conversation that a message could be added to. */
+function placeholderOf(driver: AppProps['driver'], { isBusy }: ScreenState): string {
+  return isBusy && driver.conversation ? 'Type a message for the next step.' : driver.placeholder;
 }
