@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { oddSpelling, Workspace } from './workspace.js';
+import { isWithin, oddSpelling, Workspace } from './workspace.js';
 
 /** `app` is the workspace; everything beside it is outside. */
 async function setUp() {
@@ -223,4 +224,14 @@ test.each([
 
 test.each(['C:\\Users\\me\\a.txt', 'C:\\console\\context.txt', 'src\\nullable.ts'])('on Windows %s is fine', (path) => {
   expect(oddSpelling(path, 'win32')).toBeUndefined();
+});
+
+test('a path is within a directory exactly if the relative path does not lead out of it', () => {
+  const segments = fc.array(fc.constantFrom('a', 'b', 'ab', '', '.', '..', '..a', '.a', 'a.'), { maxLength: 5 });
+  const path = fc.tuple(fc.constantFrom('/', ''), segments).map(([root, names]) => root + names.join('/'));
+  const isWayIn = (way: string) => way !== '..' && !way.startsWith('../') && !isAbsolute(way);
+  fc.assert(
+    fc.property(path, path, (a, b) => isWithin(a, b) === isWayIn(relative(a, b))),
+    { numRuns: 2_000 },
+  );
 });

@@ -219,8 +219,14 @@ function firstOf(names: readonly string[], judge: (name: string) => string | und
 
 /** Whether a path is a directory or lies below it. */
 export function isWithin(root: string, path: string): boolean {
+  if (isPlain(root) && isPlain(path)) return path === root || path.startsWith(`${root}/`);
   const way = relative(root, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** An absolute POSIX path without empty or dotted segments: as most are, and then no resolving is needed. */
+function isPlain(path: string): boolean {
+  return sep === '/' && path.startsWith('/') && !/\/\.{0,2}(?:\/|$)/.test(path);
 }
 
 /** Why a path is rejected without a look at the file system: no honest call spells it so, or it reaches another machine. */
