@@ -223,8 +223,10 @@ export function program(
     limits,
   }: Extras = {},
 ): Judge {
-  const list = flagList(flags);
+  // Parsed at the first use: a session uses few of the programs.
+  let list: FlagList | undefined;
   return (args) => {
+    list ??= flagList(flags);
     const sorted = sortArguments(args, list, { isFree });
     if (typeof sorted === 'string') return { why: sorted };
     // After a `--`, too, one word may become several or none.

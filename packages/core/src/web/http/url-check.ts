@@ -75,15 +75,15 @@ export function kindOfAddress(text: string): AddressKind {
   const range = address.range();
   if (openable.has(range)) return 'private';
   if (address instanceof ipaddr.IPv4) return range === 'unicast' ? 'public' : 'never';
-  if (address.match(nat64)) return kindOfTranslated(address);
-  return range === 'unicast' && address.match(globalUnicast) ? 'public' : 'never';
+  if (address.match(ipaddr.IPv6.parseCIDR(nat64))) return kindOfTranslated(address);
+  return range === 'unicast' && address.match(ipaddr.IPv6.parseCIDR(globalUnicast)) ? 'public' : 'never';
 }
 
 const openable = new Set(['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']);
 /** All other IPv6 addresses are unassigned, deprecated or tunnels. */
-const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+const globalUnicast = '2000::/3';
 /** NAT64: networks without IPv4 use these addresses, whose last four bytes are the IPv4 address. */
-const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+const nat64 = '64:ff9b::/96';
 
 function kindOfTranslated(address: ipaddr.IPv6): AddressKind {
   const inner = ipaddr.fromByteArray(address.toByteArray().slice(12));
@@ -91,7 +91,7 @@ function kindOfTranslated(address: ipaddr.IPv6): AddressKind {
 }
 
 /** Cloud metadata services, which give credentials to any local client. The first two cover all link-local addresses. */
-const metadata: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] = [
+const metadata = [
   '169.254.0.0/16',
   'fe80::/10',
   'fd00:ec2::/32',
@@ -99,8 +99,10 @@ const metadata: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] = [
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',
-].map((range) => ipaddr.parseCIDR(range));
+];
 
 function isMetadata(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return metadata.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+  return metadata
+    .map((range) => ipaddr.parseCIDR(range))
+    .some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }
