@@ -41,5 +41,8 @@ export async function openQuestions({ board, keys }: Pick<RunState, 'board' | 'k
   const fields = await board.fields('questions');
   const stored = await Promise.all(fields.map((field) => board.get('questions', field)));
   const questions = stored.flatMap((text) => keys.read<Question>('question', text)?.value ?? []);
-  return questions.sort((a, b) => a.askedAt - b.askedAt);
+  questions.sort((a, b) => a.attempt - b.attempt);
+  // Of each call the latest: a worker that has lost the job may have asked too.
+  const latest = new Map(questions.map((question) => [`${question.job}.${question.digest}`, question]));
+  return [...latest.values()].sort((a, b) => a.askedAt - b.askedAt);
 }

@@ -1,12 +1,3 @@
 export { type FleetIo, FleetUsageError } from './commands/io.js';
 export { runFleet } from './commands/run-fleet.js';
 export { type FleetStatus, followStatus } from './commands/status-commands.js';
-export { openStore } from './files/open-store.js';
-export { getObject, type Store } from './files/store.js';
-export { newResults, openQuestions } from './follow.js';
-export type { Job } from './job/job.js';
-export { Keys } from './job/keys.js';
-export type { JobResult } from './job/result.js';
-export { type Engine, openEngine } from './queue/engine.js';
-export { type SubmitOptions, submit } from './submit.js';
-export { FleetWorker, type FleetWorkerOptions } from './worker.js';

@@ -2,7 +2,7 @@ import { redact, visibleText } from '@lathe/core/host';
 import { openQuestions } from '../follow.js';
 import { type Job, jobKey } from '../job/job.js';
 import { newResult, readResult } from '../job/result.js';
-import type { Answer, Question } from '../run/questions.js';
+import { type Answer, closeQuestions, type Question } from '../run/questions.js';
 import { choice, flagsOf, texts } from './flags.js';
 import { type FleetIo, FleetUsageError } from './io.js';
 import { common, runOf, withFleet } from './open-fleet.js';
@@ -27,9 +27,8 @@ export function cancelCommand(args: string[], io: FleetIo): Promise<number> {
       await board.set(`results/${run}`, id, JSON.stringify(keys.seal('result', result)), { ifAbsent: true });
       // A job that runs is locked and cannot be removed: its worker sees the mark.
       await each.remove().catch(() => board.set('cancelled', jobKey({ run, id }), '1'));
+      await closeQuestions(board, jobKey({ run, id }));
     }
-    for (const field of await board.fields('questions'))
-      if (chosen.some(({ each }) => field.startsWith(`${each.id}.`))) await board.remove('questions', field);
     const unknown = positionals.filter((id) => chosen.every((each) => each.id !== id));
     for (const id of unknown) io.err(`lathe: the run ${run} has no unfinished task ${id}`);
     io.out(`${chosen.length} tasks cancelled`);

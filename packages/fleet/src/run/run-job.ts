@@ -6,7 +6,7 @@ import { checkOut } from '../files/checkout.js';
 import type { Job } from '../job/job.js';
 import { type JobResult, newResult } from '../job/result.js';
 import { startChild, takeReports } from './children.js';
-import { FleetApprover } from './questions.js';
+import { closeQuestions, FleetApprover } from './questions.js';
 import type { JobHost, Run } from './run.js';
 import { KeyInChanges, loadShippedSession, SessionShipper, type ShippedSession, type Work } from './shipped-session.js';
 import { follow } from './spending.js';
@@ -52,7 +52,7 @@ async function doWork(work: Work, signal: AbortSignal): Promise<JobEnd> {
     return { status: 'ended', result };
   };
   try {
-    const approver = new FleetApprover({ ...work, park: () => parked.abort() });
+    const approver = new FleetApprover(work, () => parked.abort());
     const session = await openSession(lathe, {
       model: await modelOf(lathe, signal),
       approver,
@@ -81,7 +81,7 @@ async function doWork(work: Work, signal: AbortSignal): Promise<JobEnd> {
       await shipper.ship();
       return isParked ? { status: 'parked', isAnswered: () => approver.isAnswered() } : { status: 'waiting' };
     }
-    for (const digest of Object.keys(state.asked)) await board.remove('questions', `${key}.${digest}`);
+    await closeQuestions(board, key);
     const text = ended.reason === 'done' ? ended.text : (ended.message ?? ended.reason);
     return end(ended.reason === 'done' ? 'success' : 'error', text, shipper.facts());
   } catch (error) {
