@@ -9,12 +9,16 @@ interface LoggedEvent {
   hasGap: boolean;
 }
 
+const maxKeptEvents = 10_000;
+const maxKeptChars = 4_000_000;
+
 /**
  * The latest events of a session, for those who come later or come back. Bounded: the oldest go first. What a later event
  * replaces is not kept either: pieces of an answer once it is there, and all but the latest output of a call.
  */
 export class EventLog {
-  readonly #limits: { maxEvents: number; maxChars: number; begin: number };
+  readonly #limits: { maxEvents: number; maxChars: number };
+  readonly #begin: number;
   readonly #listeners = new Set<() => void>();
   /** As JSON by id, in order. */
   readonly #events = new Map<number, string>();
@@ -25,16 +29,14 @@ export class EventLog {
   /** The newest event that was dropped although nothing replaced it. */
   #droppedId: number;
 
-  /** Ids are greater than `begin`, so that those of an earlier log can be told from them. */
-  constructor({ maxEvents = 10_000, maxChars = 4_000_000, begin = 0 } = {}) {
-    this.#limits = { maxEvents, maxChars, begin };
-    this.#lastId = begin;
-    this.#droppedId = begin;
+  /** Ids are greater than `begin`, so that the log recognizes an id of an earlier one. */
+  constructor({ maxEvents = maxKeptEvents, maxChars = maxKeptChars, begin = 0 } = {}) {
+    this.#limits = { maxEvents, maxChars };
+    this.#begin = this.#lastId = this.#droppedId = begin;
   }
 
-  /** 0 before the first event. */
   get lastId(): number {
-    return this.#lastId > this.#limits.begin ? this.#lastId : 0;
+    return this.#lastId > this.#begin ? this.#lastId : 0;
   }
 
   add(event: AgentEvent | SessionEvent): void {
@@ -53,11 +55,10 @@ export class EventLog {
 
   /** The first event after this one; the first of all if this one is from before the session was opened again. */
   next(after: number): LoggedEvent | undefined {
-    const { begin } = this.#limits;
-    const isKnown = after === 0 || (after > begin && after <= this.#lastId);
+    const isKnown = after === 0 || (after > this.#begin && after <= this.#lastId);
     for (let id = Math.max(isKnown ? after : 0, this.#droppedId) + 1; id <= this.#lastId; id++) {
       const json = this.#events.get(id);
-      if (json !== undefined) return { id, json, hasGap: !isKnown || Math.max(after, begin) < this.#droppedId };
+      if (json !== undefined) return { id, json, hasGap: !isKnown || Math.max(after, this.#begin) < this.#droppedId };
     }
     return undefined;
   }

@@ -1,6 +1,5 @@
 /** A request that cannot be done, with the status of the response. */
 export class Rejection extends Error {
-  override readonly name = 'Rejection';
   readonly status: number;
 
   constructor(status: number, message: string) {
