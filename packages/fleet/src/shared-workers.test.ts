@@ -245,6 +245,12 @@ test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them'
   expect(stdout).toContain('1 ended, 0 given up');
   expect(stdout).toMatch(/run first: 1 of 1 ended, 0 with an error, \d+ tokens/);
   expect(stdout).toContain(`worker ${name}: 0 of 4 places in use`);
+  // Somebody who can write to the server cannot keep others from seeing the state.
+  for (const value of ['{', '5', '{"seen":1}', '{"seen":9e15,"teams":"default"}']) {
+    await fleet.board.set('workers', `junk ${value}`, value);
+    await fleet.board.set('runs', `junk ${value}`, value);
+  }
+  expect((await fleet.lathe(['status'])).stdout).toBe(stdout);
   const env = { LATHE_FLEET_QUEUE: server.url };
   const doctor = await runProgram(['doctor'], { home: fleet.home, cwd, env });
   expect(doctor.stdout).toContain('ok    fleet: the queue answers; 1 workers, 0 jobs running');

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { attempt } from '@lathe/core/host';
 import { openQuestions } from '../follow.js';
 import type { Job } from '../job/job.js';
 import { clockProblem } from '../queue/clock.js';
@@ -44,7 +45,8 @@ async function readStatus({ engine, board, keys }: Fleet, team: string) {
   const read = async <T>(group: string): Promise<(T & { name: string })[]> => {
     const names = await board.fields(group);
     const stored = await Promise.all(names.map((name) => board.get(group, name)));
-    return names.flatMap((name, at) => (stored[at] === undefined ? [] : [{ name, ...JSON.parse(stored[at]) }]));
+    // Anybody who reaches the server may have written it.
+    return names.map((name, at) => ({ ...attempt(() => JSON.parse(stored[at] ?? '')), name }));
   };
   const workers = await read<{ seen: number; running: number; jobs: number; teams: string[] }>('workers');
   const runs = await read<{ team: string; total: number; at: number }>('runs');
@@ -53,7 +55,9 @@ async function readStatus({ engine, board, keys }: Fleet, team: string) {
   return {
     jobs: await queue.getJobCounts(...states),
     clockProblem: await clockProblem(board, defaultLockMs),
-    workers: workers.filter(({ seen, teams }) => teams.includes(team) && Date.now() - seen < forgottenMs),
+    workers: workers.filter(
+      ({ seen, teams }) => Array.isArray(teams) && teams.includes(team) && Date.now() - seen < forgottenMs,
+    ),
     runs: await Promise.all(
       latest.slice(0, maxRuns).map(async ({ name, total }) => ({
         name,

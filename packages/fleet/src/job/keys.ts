@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from '@lathe/core/host';
+import { attempt, makeDirectory } from '@lathe/core/host';
 import { type Static, Type } from 'typebox';
 import { Check } from 'typebox/value';
 
@@ -77,11 +77,7 @@ export class Keys {
   /** As `open`, for stored text; undefined if no trusted key signed it. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape that was signed
   read<T>(kind: Kind, stored: string | undefined): { value: T; by: string } | undefined {
-    try {
-      return stored === undefined ? undefined : this.open(kind, JSON.parse(stored));
-    } catch {
-      return undefined;
-    }
+    return attempt(() => (stored === undefined ? undefined : this.open(kind, JSON.parse(stored))));
   }
 }
 
