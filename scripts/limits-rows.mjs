@@ -323,6 +323,19 @@ export const fixed = {
     ['core/src/process/run/process-tree.ts', 'killMs', 'Milliseconds until the last process of a command must be gone'],
     [
       'core/src/process/sandbox/guarded-names.ts',
+      'maxLinks',
+      'Symlinks followed on the way to a file that a hook runs',
+    ],
+    ['core/src/process/shell/git-config.ts', 'maxFiles', 'Configuration files of git that are searched for hooks'],
+    ['core/src/process/shell/git-config.ts', 'maxBytes', 'Bytes of each of them; a longer one is not searched'],
+    [
+      'core/src/files/access/linked-names.ts',
+      'maxDepth',
+      'Levels of protected directories that are searched for symlinks',
+    ],
+    ['core/src/files/access/linked-names.ts', 'maxDirectories', 'Protected directories that are searched for symlinks'],
+    [
+      'core/src/process/sandbox/guarded-names.ts',
       'maxLookups',
       'Directories of submodules and worktrees looked at; of more, none is writable in the sandbox',
     ],
