@@ -227,7 +227,7 @@ const looks = [
 
 test.each(sizes.flatMap(([columns, rows]) => looks.map((look) => [columns, rows, ...look] as const)))(
   'looks at %d × %d on a %s background: colours for it, frames, names, columns',
-  async (columns, rows, _, background, theme) => {
+  async (columns, rows, _name, background, theme) => {
     const words = Array.from({ length: 30 }, (_, index) => `word${index}`).join(' ');
     const cwd = tempDirectory({ 'a.txt': 'old\n' });
     const file = join(cwd, 'a.txt');

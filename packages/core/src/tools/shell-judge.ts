@@ -131,7 +131,7 @@ export class ShellJudge {
     // A rule for each part says nothing about both together.
     if (sharers.length > 0) touched.push(unnamed(command));
     const isFree = kind !== 'none' && autoApprove === true;
-    const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
+    const isContained = !is_background && !keep && this.#mayBeContained(kind, { analysis, cwd, loss });
     const contain = (target: Target): Target => {
       if (target.type === 'path' && target.isInside && loss !== undefined) return { ...target, isInside: false };
       return isContained && target.asks && target.type === 'command'
@@ -158,10 +158,10 @@ export class ShellJudge {
   }
 
   /** Whether the sandbox keeps what a command does inside, and nothing is lost that `/rewind` cannot bring back. */
-  #mayBeContained({ analysis, cwd, loss }: Pick<Judgement, 'analysis' | 'cwd' | 'loss'>): boolean {
+  #mayBeContained(kind: SandboxStatus['kind'], { analysis, cwd, loss }: Pick<Judgement, 'analysis' | 'cwd' | 'loss'>) {
     const { hasNetwork = false, aside } = this.#options;
     const staysInside = !hasNetwork && (!analysis.needsNetwork || this.#isLocal(analysis));
-    return aside !== undefined && staysInside && cwd.inside && loss === undefined;
+    return kind !== 'none' && aside !== undefined && staysInside && cwd.inside && loss === undefined;
   }
 
   async #analyze(command: string, cwd: string, call: ToolCall): Promise<CommandAnalysis> {

@@ -126,7 +126,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
     const judgement = await this.#judge.latest(params, call);
-    const { cwd, analysis, targets, rights, extraRights, loss, sharers } = judgement;
+    const { cwd, analysis, targets, extraRights, loss } = judgement;
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -134,7 +134,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
-      ...networkWarnings(params, analysis.network && rights.network ? sharers : undefined),
+      ...networkWarnings(params, judgement),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...(loss === undefined ? [] : [loss]),
       ...guards,
@@ -275,10 +275,10 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 }
 
-/** `sharers`: see `Judgement`; `undefined` if the command does not use the network. */
-function networkWarnings({ is_background, keep }: ShellParams, sharers: readonly string[] | undefined): string[] {
-  const others = sharers?.length ? `, and so can ${sharers.join(', ')}` : '';
-  return [...(sharers ? [`It uses the network${others}.`] : []), ...(is_background && !keep ? [inBackground] : [])];
+function networkWarnings({ is_background, keep }: ShellParams, { analysis, rights, sharers }: Judgement): string[] {
+  const others = sharers.length > 0 ? `, and so can ${sharers.join(', ')}` : '';
+  const uses = analysis.network && rights.network ? [`It uses the network${others}.`] : [];
+  return [...uses, ...(is_background && !keep ? [inBackground] : [])];
 }
 
 const isSuccess = ({ ending }: CommandResult) => ending.type === 'exit' && ending.code === 0;

@@ -148,14 +148,17 @@ function gitWrites(args: readonly Argument[]): Effects {
   const output = valuesOf(args, '--output', ...(subcommand?.value === 'archive' ? ['-o'] : []));
   const placed = (file: Argument) => (isAbsolute(file.value) ? file : { ...file, value: `${directory}/${file.value}` });
   if (subcommand?.value === 'rm' && !values.includes('--cached')) return { writes: operands.map(placed) };
-  if (values.includes('config') && !values.some((value) => /^--(get|list)/.test(value) || value === '-l')) {
-    const isUser = values.some((value) => value === '--global' || value === '--system');
-    const files = valuesOf(args, '-f', '--file');
-    return { writes: files.length > 0 ? files : isUser ? [] : [knownArgument(`${directory}/.git/config`)] };
-  }
+  const isReading = values.some((value) => /^--(get|list)/.test(value) || value === '-l');
+  if (values.includes('config') && !isReading) return configWrites(args, directory);
   const hasTemplate = values.some((value) => value.startsWith('--template') || value.startsWith('--separate-git-dir'));
   const bringsHooks = (values.includes('init') || values.includes('clone')) && hasTemplate;
   return { writes: bringsHooks ? [...output, knownArgument(`${directory}/.git/hooks`)] : output };
+}
+
+function configWrites(args: readonly Argument[], directory: string): Effects {
+  const isUser = args.some(({ value }) => value === '--global' || value === '--system');
+  const files = valuesOf(args, '-f', '--file');
+  return { writes: files.length > 0 ? files : isUser ? [] : [knownArgument(`${directory}/.git/config`)] };
 }
 
 /** The hosts in the words of a command, either in a URL or as `user@host:path`; for curl and wget also `localhost:3000`. */
