@@ -175,8 +175,10 @@ function run(name, summary) {
   const { files, minutes } = suites[name];
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const paths = files.map((file) => join('packages', file));
+  // Removing a hundred thousand files after a test takes its time too.
+  const limits = ['--testTimeout', '--hookTimeout'].map((limit) => `${limit}=${minutes * 60_000}`);
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [vitest, 'run', `--testTimeout=${minutes * 60_000}`, ...paths], {
+    const child = spawn(process.execPath, [vitest, 'run', ...limits, ...paths], {
       cwd: root,
       stdio: 'inherit',
       env: {

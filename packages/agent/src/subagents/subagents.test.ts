@@ -182,7 +182,7 @@ test('without depth there is no task tool', async () => {
 
 // RC03
 test('fifty subagents in one turn: as many at once as allowed, each with its own result', {
-  timeout: 300_000,
+  timeout: 1_200_000,
 }, async () => {
   const rounds = process.env['LATHE_LONG'] ? 200 : 4;
   let working = 0;

@@ -148,7 +148,7 @@ test('a directory that is ignored is listed when it is named', async () => {
 });
 
 // RL02, SJ07
-test('a large directory is cut, counted, and says what to do next', { timeout: 120_000 }, async () => {
+test('a large directory is cut, counted, and says what to do next', { timeout: 600_000 }, async () => {
   const root = tempDirectory();
   const count = process.env['LATHE_LONG'] === '1' ? 100_000 : 6000;
   for (let index = 0; index < count; index++) writeFileSync(join(root, `file-${String(index).padStart(6, '0')}`), '');
