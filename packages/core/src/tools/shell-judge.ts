@@ -198,11 +198,8 @@ function placeOf(path: string, root: string): string {
 
 /** In the sandbox these names lead to the servers of background commands. */
 function reachesOnlyLoopback({ hosts, hasUnnamedHost }: CommandAnalysis): boolean {
-  return (
-    !hasUnnamedHost &&
-    hosts.length > 0 &&
-    hosts.every((host) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host))
-  );
+  const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host);
+  return !hasUnnamedHost && hosts.length > 0 && hosts.every(isLoopback);
 }
 
 const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };

@@ -37,19 +37,33 @@ export function guardedNames(root: string, { isGitFixed, protectedFiles, obeyed 
   const ways = protectedFiles.map((path) => followLinks(path));
   const isBelow = (path: string) => path.startsWith(`${root}/`);
   const files = ways.map(({ path }) => path).filter(isBelow);
-  const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
+  const own = reserve(
+    reservedNames.map((name) => join(root, name)),
+    found,
+  );
   return {
     fixed: [
       ...found.filter((path) => !isGit(path)),
+      ...own.fixed,
       ...git.flatMap(({ fixed }) => fixed),
       ...files.filter((path) => !isMissing(path)),
     ],
-    reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) =>
+    reserved: [...own.reserved, ...git.flatMap((names) => names.reserved)].filter((path) =>
       canAccess(dirname(path), constants.W_OK),
     ),
     links: ways.flatMap(({ links }) => links).filter(isBelow),
     forbidden: files.filter(isMissing),
   };
+}
+
+/**
+ * Guards the names that were not found. Looking at them again would leave out one that appears at this moment. Nothing can
+ * be mounted at a symlink that leads nowhere, but the guard watches it.
+ */
+function reserve(paths: readonly string[], found: readonly string[]): Pick<GuardedNames, 'fixed' | 'reserved'> {
+  const missing = paths.filter((path) => !found.includes(path));
+  const fixed = missing.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+  return { fixed, reserved: missing.filter((path) => !fixed.includes(path)) };
 }
 
 function obeyedIn(root: string, obeyed: readonly string[]): string[] {
@@ -118,10 +132,11 @@ function gitNames(path: string): Pick<GuardedNames, 'fixed' | 'reserved'> {
   }
   for (const directory of directories) {
     const place = (name: string) => join(directory, name);
-    const hooks = place('hooks');
-    names.fixed.push(...gitPlaces.map(place).filter((file) => !isMissing(file) && existsSync(file)));
+    const found = gitPlaces.map(place).filter((file) => !isMissing(file) && existsSync(file));
     // A linked worktree uses the hooks of the directory in its `commondir`.
-    if (isMissing(hooks) && isMissing(place('commondir'))) names.reserved.push(hooks);
+    const hooks = reserve(found.includes(place('commondir')) ? [] : [place('hooks')], found);
+    names.fixed.push(...found, ...hooks.fixed);
+    names.reserved.push(...hooks.reserved);
   }
   return names;
 }
