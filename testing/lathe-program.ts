@@ -33,6 +33,8 @@ export function runProgram(args: readonly string[], options: ProgramOptions = {}
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env },
   });
   options.onStart?.(child);
+  // Some commands end before they read anything.
+  child.stdin.on('error', () => undefined);
   if (!('input' in options) || options.input !== undefined) child.stdin.end(options.input ?? '');
   const result = { stdout: '', stderr: '' };
   child.stdout.on('data', (data) => {

@@ -22,7 +22,8 @@ function lathe(
     cwd: options.cwd ?? home,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env },
   });
-  child.stdin.end(options.input ?? '');
+  // Some commands end before they read anything.
+  child.stdin.on('error', () => undefined).end(options.input ?? '');
   const chunks = { stdout: '', stderr: '' };
   child.stdout.on('data', (data) => (chunks.stdout += data));
   child.stderr.on('data', (data) => (chunks.stderr += data));
