@@ -44,6 +44,13 @@ test('a session without a record leaves no file', async () => {
   expect(readdirSync(home.path)).toEqual([]);
 });
 
+test('a session that two programs remove at once is gone, and neither fails', async () => {
+  const { store } = await setup();
+  const { id } = remember(store, 'one', 1000);
+  await Promise.all([store.remove(id), store.remove(id)]);
+  expect(await store.list()).toEqual([]);
+});
+
 test('a resumed session continues in its file', async () => {
   const { store } = await setup();
   const { id, path } = remember(store, 'one', 1000);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, realpath, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NamesInUse } from '@lathe/core/host';
 import type { LatheHome } from '@lathe/core/tools';
@@ -120,7 +120,8 @@ export class SessionStore {
     const file = (await filesIn(this.#directory)).find((each) => each.id === id);
     if (!file) throw new Error(`There is no session ${id} in this directory; see lathe sessions`);
     if ((await new NamesInUse(this.#home).list()).has(id)) throw new Error(`The session ${id} is open in a program`);
-    await unlink(file.path);
+    // Two programs may remove it at once.
+    await rm(file.path, { force: true });
   }
 
   get #directory(): string {

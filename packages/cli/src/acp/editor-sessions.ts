@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { unlink } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { AgentRequestContext, ClientCapabilities, McpServer } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
@@ -73,7 +73,7 @@ export class EditorSessions {
     if (path === undefined) throw RequestError.sessionNotFound(id);
     if ((await new NamesInUse(this.#home).list()).has(id))
       throw RequestError.invalidRequest(undefined, 'another process works with this session');
-    await unlink(path);
+    await rm(path, { force: true });
   }
 
   /** The editor is gone. */

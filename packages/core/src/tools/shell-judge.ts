@@ -197,9 +197,10 @@ function placeOf(path: string, root: string): string {
 }
 
 /** In the sandbox these names lead to the servers of background commands. */
+const loopback = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+
 function reachesOnlyLoopback({ hosts, hasUnnamedHost }: CommandAnalysis): boolean {
-  const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host);
-  return !hasUnnamedHost && hosts.length > 0 && hosts.every(isLoopback);
+  return !hasUnnamedHost && hosts.length > 0 && hosts.every((host) => loopback.test(host));
 }
 
 const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };
