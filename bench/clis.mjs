@@ -146,12 +146,11 @@ plugins = false
   },
 };
 
-/** Our own, on the same terms. */
-export const lathe = latheOver((url) => ({
-  OPENAI_API_KEY: 'stub',
-  OPENAI_BASE_URL: `${url}/v1`,
-  OPENAI_MODEL: 'stub',
-}));
+/** Our own, on the same terms: like most of the others, with a server that no price list knows. */
+export const lathe = latheOver(
+  () => ({}),
+  (url) => ({ name: 'stub', baseUrl: `${url}/v1`, apiKey: 'stub' }),
+);
 
 /** Our own by wire format, each with a model of the same size. */
 export const latheByFormat = {
@@ -164,10 +163,10 @@ export const latheByFormat = {
   Gemini: latheOver((url) => ({ GEMINI_API_KEY: 'stub', GEMINI_BASE_URL: `${url}/v1beta`, GEMINI_MODEL: 'stub' })),
 };
 
-function latheOver(variables) {
+function latheOver(variables, model = () => ({})) {
   return {
     open(place, url, servers = {}) {
-      save(place, '.lathe/settings.json', { mcpServers: servers });
+      save(place, '.lathe/settings.json', { mcpServers: servers, model: model(url) });
       return { command: process.execPath, args: [latheProgram], env: environment(place, variables(url)) };
     },
     ask: (prompt) => ['--yolo', '-p', prompt],
