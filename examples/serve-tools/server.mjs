@@ -11,15 +11,12 @@ const shout = defineTool({
 });
 
 const lathe = await createLathe({ cwd: process.cwd(), env: process.env, tools: [shout] });
-await serveStdio(
-  {
-    name: 'my-tools',
-    version: '1.0.0',
-    toolbox: lathe,
-    tools: ['shout', 'read_file'],
-    input: process.stdin,
-    output: process.stdout,
-    log: (message) => console.error(message),
-  },
-  new AbortController().signal,
-);
+await serveStdio({
+  name: 'my-tools',
+  version: '1.0.0',
+  toolbox: lathe,
+  tools: ['shout', 'read_file'],
+  input: process.stdin,
+  output: process.stdout,
+  log: (message) => console.error(message),
+});

@@ -12,6 +12,14 @@ function options(more: object = {}) {
   return { cwd: tempDirectory(), env: {}, home: tempDirectory(), latheHome: tempDirectory(), ...more };
 }
 
+test('who never aborts needs no signal', async () => {
+  const lathe = await createLathe(options());
+  expect(await lathe.discover()).toEqual(new Map());
+  const [outcome] = await lathe.run([{ name: 'list_directory', args: { path: lathe.workspace.root } }]);
+  expect(outcome?.status).toBe('success');
+  await lathe.close();
+});
+
 test('nothing runs after close', async () => {
   const lathe = await createLathe(options());
   await lathe.close();

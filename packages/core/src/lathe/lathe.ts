@@ -89,12 +89,12 @@ export interface Lathe {
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: read what happens, or await one outcome each, in order. Never rejects. */
-  run(calls: readonly CallRequest[], signal: AbortSignal): CallRun;
+  run(calls: readonly CallRequest[], signal?: AbortSignal): CallRun;
   /**
    * Looks for the tools of the discovery command, files and servers; with a name, only where a tool of that name could be.
    * Returns what went wrong, by source; `NotTrusted` for what would run code of a folder that is not trusted.
    */
-  discover(signal: AbortSignal, name?: string): Promise<Map<string, unknown>>;
+  discover(signal?: AbortSignal, name?: string): Promise<Map<string, unknown>>;
   /** Ends whatever is still running. Nothing can be run afterwards. */
   close(): Promise<void>;
   /** The parts for a program that builds its own front end, such as our command line. */

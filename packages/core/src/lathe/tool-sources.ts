@@ -52,7 +52,7 @@ export interface ToolSources {
   /** What the project wants to start and a person has to agree to. */
   consents(): ConsentRequest[];
   /** Looks for tools; with a name, only where a tool of that name could be. Returns what went wrong, by source. */
-  discover: (signal: AbortSignal, name?: string) => Promise<Map<string, unknown>>;
+  discover: (signal?: AbortSignal, name?: string) => Promise<Map<string, unknown>>;
   /**
    * Looks for tools at the start of a session: like `discover`, but servers whose tools are known from an earlier session
    * start in the background. `later` resolves to what went wrong with those.
@@ -96,7 +96,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
         .filter(({ client: { definition } }) => (definition.isProjects && !definition.isClients) || definition.plugin)
         .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
     ],
-    discover: async (signal, name) => {
+    discover: async (signal = new AbortController().signal, name) => {
       if (name === undefined) return options.registry.discover(signal);
       if (options.registry.getTool(name)) return new Map();
       const alias = name.split('__', 1)[0];

@@ -75,7 +75,7 @@ export class Scheduler {
   }
 
   /** Runs a batch: its events and, when it is awaited, its outcomes. Never rejects. Throws when it is closed. */
-  run(requests: readonly CallRequest[], signal: AbortSignal): CallRun {
+  run(requests: readonly CallRequest[], signal: AbortSignal = new AbortController().signal): CallRun {
     if (this.#isClosed) throw new Error('No call can be run: this Lathe is closed');
     const { approver } = this.#options;
     return new CallRun((emit) => this.#runBatch(requests, { emit, signal, approver, depth: 0 }));

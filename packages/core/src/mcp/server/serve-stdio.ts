@@ -17,7 +17,10 @@ export interface ServeStdioOptions extends ServerIdentity {
 }
 
 /** Serves one client until it disconnects or `signal` aborts. Nothing keeps running afterwards. */
-export async function serveStdio(options: ServeStdioOptions, signal: AbortSignal): Promise<void> {
+export async function serveStdio(
+  options: ServeStdioOptions,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
   const { toolbox, input, output, log } = options;
   const session = new ToolSession(toolbox, options.tools);
   try {
