@@ -1,5 +1,5 @@
 import { type AnyTool, type Approver, ToolError, ToolRegistry } from '@lathe/core';
-import type { Hooks, PromptHooks, Span } from '@lathe/core/host';
+import type { ExposureSource, Hooks, PromptHooks, Span } from '@lathe/core/host';
 import { builtIn, callSpan, parentSpan, personalFolders } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { withDiscovery, withSessionStart } from './context/opening-context.js';
@@ -30,6 +30,8 @@ export interface OpenAgentOptions {
   effort?: Effort;
   /** An earlier conversation to continue. */
   history?: readonly Message[];
+  /** What came into that conversation. */
+  sources?: readonly ExposureSource[];
   /** In addition to those of the settings; the smaller one counts. */
   budgets?: Budgets;
   /** Replace the default instructions. */
@@ -67,6 +69,7 @@ export type AgentHost = ContextHost &
 export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
   const { hooks, settings, exposure } = lathe;
   if (exposure && options.history) restoreExposure(exposure, options.history, lathe.workspace);
+  for (const source of options.sources ?? []) exposure?.note(source);
   return open(lathe, {
     ...options,
     approver: options.approver ?? lathe.approver,

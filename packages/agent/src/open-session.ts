@@ -1,5 +1,5 @@
 import { type PartListUnion, type ToolRegistry, textOf, toParts } from '@lathe/core';
-import { type RestoreOutcome, type RestorePlan, secretsOf } from '@lathe/core/host';
+import { type Exposure, type ExposureSource, type RestoreOutcome, type RestorePlan, secretsOf } from '@lathe/core/host';
 import type { AgentLathe } from './create-agent-lathe.js';
 import type { Agent } from './loop/agent.js';
 import type { AgentEvent } from './loop/agent-event.js';
@@ -11,7 +11,7 @@ import { StepRecorder } from './session/step-recorder.js';
 import type { Transcript } from './session/transcript.js';
 
 /** How to open a session. */
-export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
+export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history' | 'sources'> {
   /** Continue the latest session of this directory, or the one with this id. */
   resume?: 'latest' | { id: string };
   /** `false` takes no snapshots of the files, so that only the conversation can go back. */
@@ -46,7 +46,7 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
   });
   const agent = openAgent(lathe, {
     ...rest,
-    ...(resumed && { history: resumed.messages }),
+    ...(resumed && { history: resumed.messages, sources: sourcesOf(resumed) }),
     ...(takesSnapshots && { beforeChange: (signal: AbortSignal) => points.beforeChange(signal) }),
   });
   if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
@@ -55,7 +55,8 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
   const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe.tools)] : [];
   if (!resumed && resume === 'latest') notes.push('There is no earlier session here; this is a new one.');
   const beginTurn = (turn: string) => lathe.journal.beginTurn(turn);
-  return new Session({ id, agent, transcript, points, notes, problems, beginTurn });
+  const { exposure } = lathe;
+  return new Session({ id, agent, transcript, points, notes, problems, beginTurn, exposure });
 }
 
 interface SessionParts {
@@ -67,6 +68,7 @@ interface SessionParts {
   /** Filled when something cannot be saved. */
   problems: string[];
   beginTurn: (turn: string) => void;
+  exposure: Pick<Exposure, 'sources'> | undefined;
 }
 
 /** A conversation and its transcript. */
@@ -78,6 +80,8 @@ export class Session {
   readonly #parts: SessionParts;
   /** How many messages of the history are saved. */
   #written: number;
+  /** What this process wrote about where the content comes from. */
+  readonly #writtenSources = new Set<string>();
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
@@ -204,15 +208,31 @@ export class Session {
   }
 
   #write(message: Message): void {
+    this.#writeSources();
     this.#parts.transcript.append({ type: 'message', message });
     this.#written += 1;
   }
 
+  /** Before the messages that have something of them: a later process must ask as this one does. */
+  #writeSources(): void {
+    for (const source of this.#parts.exposure?.sources ?? []) {
+      if (this.#writtenSources.has(source.what)) continue;
+      this.#writtenSources.add(source.what);
+      this.#parts.transcript.append({ type: 'source', ...source });
+    }
+  }
+
   #rewrite(messages: readonly Message[]): void {
     if (messages.length === 0 && this.#written === 0) return;
+    this.#writeSources();
     this.#parts.transcript.append({ type: 'history', messages });
     this.#written = messages.length;
   }
+}
+
+/** What was read of a beginning that is skipped now is not known. */
+function sourcesOf({ sources, isCut }: ResumedSession): ExposureSource[] {
+  return isCut ? [...sources, { what: 'what an earlier part of the session contains' }] : [...sources];
 }
 
 /** The request, without the files and instructions added to it. */

@@ -36,7 +36,7 @@ export { ownFolder, readPlugin } from './plugins/read-plugin.js';
 export { AgreedRules, FolderRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';
 export { describeRule } from './policy/describe-rule.js';
-export type { Exposure } from './policy/exposure.js';
+export type { Exposure, ExposureSource } from './policy/exposure.js';
 export { FolderTrust } from './policy/folder-trust.js';
 export { matchesName } from './policy/match-name.js';
 export type { ListedRule } from './policy/policy.js';

@@ -1,4 +1,4 @@
-import { type PartListUnion, textOf, toParts } from '@lathe/core';
+import { type PartListUnion, toParts } from '@lathe/core';
 import type { Effort, Message, Model } from '../models/model.js';
 import type { AgentEvent, RequestSpending } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
@@ -70,7 +70,8 @@ export class Agent {
    */
   prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const parts = toParts(content);
-    this.#state.options.onPrompt?.(textOf(parts));
+    // Files and output that the prompt mentions come after it.
+    this.#state.options.onPrompt?.(parts[0]?.text ?? '');
     const events = this.#exclusively(signal, (run) => run.work(parts));
     return this.#state.options.trace?.watch(events, this.model) ?? events;
   }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import type { ExposureSource } from '@lathe/core/host';
 import type { Message } from '../models/model.js';
 import { type CallRecord, decodeLine, type Line, type SessionRecord, type TurnRecord } from './record.js';
 import { addPoint, type RewindPoint } from './rewind-points.js';
@@ -15,6 +16,8 @@ export interface StoredSession {
   turns: ReadonlyMap<Message, TurnRecord>;
   /** The outcome of each call, by its id. */
   calls: ReadonlyMap<string, CallRecord>;
+  /** What came into the session, in all that was written of it. */
+  sources: readonly ExposureSource[];
   /** The last record, from which a resumed session continues. */
   last: Pick<Line, 'writer' | 'number'> | undefined;
   /** The number of damaged or missing records. */
@@ -122,6 +125,7 @@ class Reader {
   #current: Branch = { entries: [], points: [], bytes: 0, number: 0 };
   readonly #turns = new Map<Message, TurnRecord>();
   readonly #calls = new Map<string, CallRecord>();
+  readonly #sources: ExposureSource[] = [];
   #header: StoredSession['header'];
   #last: StoredSession['last'];
   #damaged = 0;
@@ -158,6 +162,7 @@ class Reader {
       points: this.#current.points.map(({ number: _number, ...point }) => point),
       turns: this.#turns,
       calls: this.#calls,
+      sources: this.#sources,
       last: this.#last,
       lost: Math.max(this.#damaged, this.#missing),
       isCut: this.#isCut,
@@ -202,6 +207,11 @@ class Reader {
       case 'call':
         this.#calls.set(record.callId, record);
         return;
+      case 'source': {
+        const { type: _, ...source } = record;
+        this.#sources.push(source);
+        return;
+      }
       case 'prompt':
       case 'rewind':
         addPoint(branch.points, { type: record.type, text: record.text, history: messagesOf(branch), number });

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Part } from '@lathe/core';
-import { redactedJson, type WorkspaceSnapshot } from '@lathe/core/host';
+import { type ExposureSource, redactedJson, type WorkspaceSnapshot } from '@lathe/core/host';
 import { asList, asString, isObject } from '../models/json.js';
 import type { Message } from '../models/model.js';
 
@@ -16,6 +16,8 @@ export type SessionRecord =
   | { type: 'rewind'; text: string }
   | SnapshotRecord
   | { type: 'message'; message: Message }
+  /** What the next messages contain that must not be sent unasked, or that may tell the model to send. */
+  | ({ type: 'source' } & ExposureSource)
   /** Replaces the history: it was compacted or cleared. */
   | { type: 'history'; messages: readonly Message[] }
   /** Time and tokens of a request to the model. Like `call` not part of the history, but for people who look back. */
@@ -118,6 +120,8 @@ function readRecord(value: unknown): SessionRecord | undefined {
       const message = readMessage(value['message']);
       return message && { type, message };
     }
+    case 'source':
+      return { type, what: text('what'), ...(typeof value['from'] === 'string' && { from: value['from'] }) };
     case 'history':
       return { type, messages: asList(value['messages']).flatMap((each) => readMessage(each) ?? []) };
     case 'turn':

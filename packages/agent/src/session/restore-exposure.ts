@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
-import { textOf } from '@lathe/core';
 import { type Exposure, sensitivityOf } from '@lathe/core/host';
 import { type Workspace } from '@lathe/core/tools';
+import { askedText } from '../loop/conversation.js';
 import type { Message } from '../models/model.js';
 
 /**
  * What an earlier part of a conversation brought into it: pages, results of servers, and the network by their tools; files
- * with keys by their names in the calls. The conversation itself does not say more.
+ * with keys by their names in the calls. The conversation itself does not say more; transcripts have records of the rest.
  */
 export function restoreExposure(exposure: Exposure, history: readonly Message[], workspace: Workspace): void {
-  for (const { role, parts } of history) {
-    if (role === 'user') exposure.notePrompt(textOf(parts));
-    for (const { functionCall } of parts) {
+  for (const message of history) {
+    exposure.notePrompt(askedText(message));
+    for (const { functionCall } of message.parts) {
       const name = functionCall?.name ?? '';
       const words = JSON.stringify(functionCall?.args ?? {}).split(/["\s;|&<>(),:]+/);
       if (/^web_(fetch|search)$|__/.test(name)) exposure.note({ what: `a result of ${name} in an earlier part` });

@@ -6,7 +6,7 @@ const maxAddresses = 20_000;
 const maxScanned = 2_000_000;
 
 /** Something that came into the session. */
-interface Source {
+export interface ExposureSource {
   what: string;
   /** The destination that it came from and already knows, if that is the same each time. */
   from?: string;
@@ -18,7 +18,7 @@ interface Source {
  * subagents, because their results reach each other.
  */
 export class Exposure {
-  readonly #sources = new Map<string, Source>();
+  readonly #sources = new Map<string, ExposureSource>();
   readonly #addresses = new Set<string>();
   /** Rules to which a person answered "always" although the session was exposed. */
   readonly #accepted = new Set<string>();
@@ -36,8 +36,13 @@ export class Exposure {
     for (const source of targets.flatMap(sourceOf)) this.note(source);
   }
 
-  note(source: Source): void {
+  note(source: ExposureSource): void {
     this.#sources.set(source.what, source);
+  }
+
+  /** What came in so far. */
+  get sources(): ExposureSource[] {
+    return [...this.#sources.values()];
   }
 
   /** Why a person must answer for a call that sends; `undefined` for any other call. */
@@ -78,7 +83,7 @@ export class Exposure {
   }
 }
 
-function sourceOf(target: Target): Source[] {
+function sourceOf(target: Target): ExposureSource[] {
   if (target.brings !== undefined) return [target.brings];
   const isRead = target.type === 'path' && target.access === 'read';
   const isSecret = isRead && (target.guarded ?? target.sensitive) !== undefined;
