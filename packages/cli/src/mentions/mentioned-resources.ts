@@ -14,7 +14,7 @@ export interface MentionedResources {
 /** Reads the resources that a text mentions as `@server:uri`. */
 export async function mentionedResources(
   text: string,
-  { sources }: Pick<AgentLathe, 'sources'>,
+  { sources, exposure }: Pick<AgentLathe, 'sources' | 'exposure'>,
   signal: AbortSignal,
 ): Promise<MentionedResources> {
   const found: MentionedResources = { parts: [], problems: [] };
@@ -27,6 +27,7 @@ export async function mentionedResources(
     if (!source) continue;
     try {
       const parts = await source.readResource(uri, signal);
+      if (source.brings) exposure?.note(source.brings);
       found.parts.push(`\n\nContent of the resource ${uri} of the MCP server ${server}:\n`, ...parts);
     } catch (error) {
       signal.throwIfAborted();

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
-import { createAgentLathe } from '@lathe/agent';
+import { askedText, createAgentLathe, openAgent } from '@lathe/agent';
+import { ScriptedModel } from '@lathe/agent/models';
 import { expect, onTestFinished, test } from 'vitest';
 import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { AgentDriver } from '../drivers/agent-driver.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import { promptCommands, readArguments, showServers } from './mcp-commands.js';
+import type { SlashContext } from './slash-command.js';
 
 const { signal } = new AbortController();
 
@@ -45,6 +48,25 @@ test('a mentioned resource is added; one that cannot be read is reported', async
     { text: 'text of notes://today' },
   ]);
   expect(problems).toEqual([expect.stringContaining('Could not read @broken:a')]);
+});
+
+test('a resource or a prompt of a server is a result of it: from then on calls that send ask', async () => {
+  const from = { what: 'a result of the MCP server notes', from: 'the MCP server notes' };
+  const mentioning = await open({ notes: 'library' });
+  await mentionedResources('Look at @notes:notes://today', mentioning, signal);
+  expect(mentioning.exposure?.sources).toEqual([from]);
+  const lathe = await open({ notes: 'library' });
+  const prompts = promptCommands(lathe, signal);
+  await lathe.discover(signal);
+  await expect.poll(() => prompts.items).toHaveLength(1);
+  const agent = openAgent(lathe, { model: new ScriptedModel([{ text: 'done' }]) });
+  // The command uses only these members.
+  const context = { lathe, driver: new AgentDriver(lathe, agent), signal } as unknown as SlashContext;
+  for (const command of prompts.items)
+    if ('stream' in command) for await (const event of command.stream('a.ts', context)) void event;
+  expect(lathe.exposure?.sources).toEqual([from]);
+  // The words of the person come first, so those of the server do not count as theirs.
+  expect(agent.history.map(askedText)).toEqual(['/notes:review a.ts', '']);
 });
 
 test('/mcp shows the state of each server, its tools, and why it has none', async () => {

@@ -16,7 +16,7 @@ export function promptCommands(
 
 function promptCommand(source: McpSource, { name, title, description, parameters }: ServerPrompt): SlashCommand {
   const server = source.client.serverName;
-  async function* stream(argument: string, { driver, signal }: SlashContext): AsyncGenerator<AgentEvent> {
+  async function* stream(argument: string, { lathe, driver, signal }: SlashContext): AsyncGenerator<AgentEvent> {
     const args = readArguments(argument, parameters);
     const missing = parameters.filter((each) => each.isRequired && args[each.name] === undefined);
     if (missing.length > 0) {
@@ -24,7 +24,10 @@ function promptCommand(source: McpSource, { name, title, description, parameters
       yield { type: 'notice', level: 'warning', message: `/${server}:${name} needs more arguments: ${names}` };
       return;
     }
-    yield* driver.prompt(await source.getPrompt(name, args, signal), signal);
+    const parts = await source.getPrompt(name, args, signal);
+    if (source.brings) lathe.exposure?.note(source.brings);
+    // What the person typed comes first, so that nothing else counts as their words.
+    yield* driver.prompt([`/${server}:${name} ${argument}`.trim() + '\n\n', ...parts], signal);
   }
   return {
     name: `${server}:${name}`.replace(/\s+/g, '_'),

@@ -74,10 +74,10 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
   override async getTargets(): Promise<Target[]> {
     const guarded = await this.#pin.change();
     const asks = !this.#connection.isTrusted;
-    const server = `the MCP server ${this.serverName}`;
-    const target = { type: 'command', words: [this.name], asks, hidden: true, sends: { to: server } } as const;
+    const result = resultOf(this.serverName);
+    const target = { type: 'command', words: [this.name], asks, hidden: true, sends: { to: result.from } } as const;
     // What a trusted server returns counts as the person's own.
-    const brings = asks && { brings: { what: `a result of ${server}`, from: server } };
+    const brings = asks && { brings: result };
     return [{ ...target, ...brings, ...(guarded !== undefined && { guarded }) }];
   }
 
@@ -121,4 +121,10 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
       clearTimeout(timer);
     }
   }
+}
+
+/** What a server returns, as a source of text that may tell the model to send something. */
+export function resultOf(serverName: string): { what: string; from: string } {
+  const from = `the MCP server ${serverName}`;
+  return { what: `a result of ${from}`, from };
 }

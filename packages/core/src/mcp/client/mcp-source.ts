@@ -2,7 +2,7 @@ import type { Part } from '../../contract/content.js';
 import type { DefinitionPins } from '../../policy/definition-pins.js';
 import { sanitizeDescription } from '../../text/sanitize-definition.js';
 import { hasHiddenText } from '../../text/visible-text.js';
-import { DiscoveredMCPTool } from '../../tools/mcp-tool.js';
+import { DiscoveredMCPTool, resultOf } from '../../tools/mcp-tool.js';
 import type { Rejection, ToolSource } from '../../tools/tool-registry.js';
 import { contentToParts, resourceToParts } from './content-to-parts.js';
 import { type KnownTools, serverKey } from './known-tools.js';
@@ -86,6 +86,11 @@ export class McpSource implements ToolSource {
       const id = JSON.stringify(['mcp', this.#owner, server, listed.name]);
       return new DiscoveredMCPTool(toolName(alias, listed.name), listed, this.client, this.#pins.pin(id, definition));
     });
+  }
+
+  /** What its prompts and resources bring into a session. What a trusted server returns counts as the person's own. */
+  get brings(): { what: string; from: string } | undefined {
+    return this.client.isTrusted ? undefined : resultOf(this.client.serverName);
   }
 
   /** The content that replaces `@server:uri` in a prompt. */
