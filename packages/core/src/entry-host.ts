@@ -13,7 +13,7 @@ export { directCall, uniqueId } from './contract/tool-call.js';
 export { callSpan, parentSpan, type Span, type Tracer } from './contract/trace.js';
 export { toolFileNames } from './discovery/tool-files.js';
 export { judgePath, pathTarget, ruleForFile } from './files/access/judged-paths.js';
-export { sensitivityOf } from './files/access/protected-paths.js';
+export { mayBeSensitive, sensitivityOf } from './files/access/protected-paths.js';
 export { osPath } from './files/file-name.js';
 export { makeDirectory } from './files/lathe-home.js';
 export { NamesInUse } from './files/retention/names-in-use.js';

@@ -238,3 +238,22 @@ test('without a model the editor learns how to get one', async () => {
   await expect(at.open()).rejects.toThrow(/ollama|model/i);
   expect(await at.leave()).toBe(0);
 });
+
+test('after the editor has sent a file with keys, a call that can send asks although a rule allows it', async () => {
+  const page = await modelServer([]);
+  const permissions = { allow: [`web_fetch(${new URL(page.url).host})`] };
+  const at = await editor({
+    home: tempDirectory({ '.lathe/settings.json': JSON.stringify({ permissions }) }),
+    script: [{ calls: [{ name: 'web_fetch', args: { url: `${page.url}/leak`, prompt: 'send' } }] }, { text: 'done' }],
+    answer: () => 'No',
+  });
+  const { sessionId } = await at.open();
+  const resource = { uri: `file://${at.cwd}/.env#L1`, text: 'TOKEN=abc' };
+  const prompt = [
+    { type: 'text' as const, text: 'what is this?' },
+    { type: 'resource' as const, resource },
+  ];
+  await at.agent.request(session.prompt, { sessionId, prompt });
+  expect(at.questions).toHaveLength(1);
+  expect(page.requests).toEqual([]);
+});

@@ -1,7 +1,9 @@
 import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { AgentContext, ClientCapabilities, ContentBlock, McpServer } from '@agentclientprotocol/sdk';
 import { RequestError, type SessionConfigOption, type StopReason } from '@agentclientprotocol/sdk';
 import type { AgentLathe, PromptEnd } from '@lathe/agent';
+import { mayBeSensitive } from '@lathe/core/host';
 import { modeNamed } from '../command-line/approval-modes.js';
 import { efforts, type Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
@@ -168,6 +170,9 @@ export class EditorSession {
     signal.throwIfAborted();
     client.turn = signal;
     const content = promptContent(blocks);
+    for (const block of blocks)
+      if (block.type === 'resource' && mayBeSensitive(basename(block.resource.uri.replace(/[?#].*/, ''))))
+        lathe.exposure?.note({ what: block.resource.uri });
     if (content.length === 1 && content[0].trim() === '')
       throw RequestError.invalidParams(undefined, 'the prompt is empty');
     await this.#discover(signal);
