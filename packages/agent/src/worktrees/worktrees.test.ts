@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
@@ -78,6 +78,26 @@ test('a repository that fetches missing objects runs no program', async () => {
   await openWorktree(await place(root), { kind: 'task' }, never);
   expect(existsSync(marker)).toBe(false);
 });
+
+test.each(['info/exclude', 'shallow', 'objects/info'])(
+  'a symlink in place of %s in a repository brings no file from elsewhere into a worktree',
+  async (name) => {
+    const main = repository({ 'a.txt': 'one\n' });
+    const linked = join(tempDirectory(), 'linked');
+    git(main, 'worktree', 'add', '-q', linked);
+    const elsewhere = tempDirectory({ 'key/alternates': 'secret\n' });
+    const key = join(elsewhere, name === 'objects/info' ? 'key' : 'key/alternates');
+    rmSync(join(main, '.git', name), { recursive: true, force: true });
+    symlinkSync(key, join(main, '.git', name));
+    for (const root of [main, linked]) {
+      const { cwd } = await openWorktree(await place(root), { kind: 'task' }, never);
+      const all = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      const texts = all.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+      expect(texts.filter((text) => text.includes('secret'))).toEqual([]);
+      expect(texts).toContain('one\n');
+    }
+  },
+);
 
 test('a patch of the changes applies with git, binary files and modes included', async () => {
   const root = repository({ 'a.txt': 'one\n', 'gone.txt': 'g\n' });

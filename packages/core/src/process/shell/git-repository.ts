@@ -91,7 +91,7 @@ async function ownParts(workTree: string, entry: Stats): Promise<Pick<EnclosingR
   if (!gitDirectory || !common) return undefined;
   const objects = join(common, 'objects');
   if (await canAccess(join(objects, 'info', 'alternates'))) return undefined;
-  if (await containsLink(gitDirectory)) return undefined;
+  for (const directory of new Set([gitDirectory, common])) if (await containsLink(directory)) return undefined;
   // Objects with longer ids cannot be read together with ours.
   if (/objectformat/i.test(await readText(join(common, 'config'), 262_144))) return undefined;
   return { own: { index: join(gitDirectory, 'index'), objects, info: join(common, 'info') } };
