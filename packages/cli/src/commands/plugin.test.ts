@@ -198,3 +198,22 @@ test('a skill that somebody wrote for Claude Code works in a headless task once 
   expect(later.stderr).toContain('you have not agreed to it as it is now: run lathe trust');
   expect(JSON.stringify(server.requests[2]?.body)).not.toContain('when a release is made');
 }, 60_000);
+
+test.each(['node_modules', 'Node_Modules'])('a plugin named %s cannot put code into those beside it', async (name) => {
+  const { run, home } = await world();
+  const manifest = (own: string, more = {}) => JSON.stringify({ name: own, version: '1.0.0', ...more });
+  const code = `require('node:fs').writeFileSync(${JSON.stringify(join(home, 'ran'))}, '')`;
+  const hostile = tempDirectory({ 'qwen-extension.json': manifest(name), 'optional/index.js': code });
+  expect(await run('plugin', 'add', hostile, '--yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(name),
+  });
+  const mcpServers = { careless: { command: 'node', args: ['${extensionPath}/server.cjs'] } };
+  const careless = tempDirectory({
+    'qwen-extension.json': manifest('careless', { mcpServers }),
+    'server.cjs': "try { require('optional'); } catch { process.exit(3); }",
+  });
+  expect(await run('plugin', 'add', careless, '--yes')).toMatchObject({ code: 0 });
+  expect((await run('tools')).stderr).toContain('The server exited with code 3');
+  expect(existsSync(join(home, 'ran'))).toBe(false);
+});

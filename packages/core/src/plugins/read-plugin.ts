@@ -48,6 +48,8 @@ function readForeign(reading: PluginReading, manifest: JsonObject, format: 'qwen
   // It becomes a folder and the first part of the names of skills and commands.
   if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(own.name) || /\.\.|\.$/.test(own.name))
     throw new Error('its name may have only letters, digits, ., - and _');
+  // Beside other plugins, whose programs would find their packages in it.
+  if (/^node_modules$/i.test(own.name)) throw new Error(`${own.name} cannot be the name of a plugin`);
   const pathIn = (key: string) => {
     const value = manifest[key];
     return typeof value === 'string' ? [value.replace(/^\.\//, '').replace(/\/+$/, '')] : [];
