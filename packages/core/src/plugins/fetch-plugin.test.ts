@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { selfSigned } from '../../../../testing/self-signed.js';
 import { tarOf } from '../../../../testing/tar.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -97,6 +97,32 @@ test('a repository with an https address is never fetched over http', async () =
   const source = { type: 'git', url: `https://127.0.0.1:${portOf(secure)}/a.git` } as const;
   await expect(fetchPlugin(source, { ...env, GIT_SSL_NO_VERIFY: '1' }, signal)).rejects.toThrow(/http/);
   expect(requests).toEqual([]);
+});
+
+test('an archive with an https address is never fetched over http, not even on the way to https', async () => {
+  const requests: string[] = [];
+  const tar = tarOf([{ name: 'package/plugin.json', content: '{}' }]);
+  const plain = createServer(({ url }, response) => {
+    requests.push(String(url));
+    response.writeHead(302, { location: `https://127.0.0.1:${portOf(secure)}/end.tgz` }).end();
+  });
+  const secure = createSecureServer(selfSigned, ({ url }, response) => {
+    if (url === '/end.tgz') return response.end(tar);
+    const location = url === '/moved.tgz' ? '/end.tgz' : `http://127.0.0.1:${portOf(plain)}${url}`;
+    return response.writeHead(302, { location: url === '/loop.tgz' ? url : location }).end();
+  });
+  for (const server of [plain, secure]) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+  }
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const from = (name: string) =>
+    fetchPlugin({ type: 'address', url: `https://127.0.0.1:${portOf(secure)}/${name}.tgz` }, env, signal);
+  await expect(from('http')).rejects.toThrow('not https');
+  expect(requests).toEqual([]);
+  expect([...(await from('moved')).keys()]).toEqual(['plugin.json']);
+  await expect(from('loop')).rejects.toThrow('too often');
 });
 
 test('an archive comes over http from this machine, up to a limit', async () => {

@@ -59,9 +59,7 @@ export async function fetchPlugin(source: PluginSource, env: Environment, signal
 }
 
 async function download(address: string, signal: AbortSignal): Promise<Buffer> {
-  const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
-  if (new URL(address).protocol === 'https:' && new URL(response.url).protocol !== 'https:')
-    throw new Error('the address leads to one that is not https');
+  const response = await follow(address, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
   if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -71,6 +69,19 @@ async function download(address: string, signal: AbortSignal): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Follows redirects. An https address must not lead to one that is not: whoever answers there could send anything. */
+async function follow(address: string, signal: AbortSignal, left = 5): Promise<Response> {
+  const response = await fetch(address, { redirect: 'manual', signal });
+  const location = response.headers.get('location');
+  if (location === null || response.status < 300 || response.status > 399) return response;
+  await response.body?.cancel();
+  const next = new URL(location, address);
+  const isFromHere = new URL(address).protocol === 'http:' && webAddress.test(next.href);
+  if (next.protocol !== 'https:' && !isFromHere) throw new Error('the address leads to one that is not https');
+  if (left === 0) throw new Error('the address redirects too often');
+  return follow(next.href, signal, left - 1);
 }
 
 /**
