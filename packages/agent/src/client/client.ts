@@ -59,63 +59,63 @@ export class LatheClient {
   }
 
   session(id: string): Promise<ApiSession> {
-    return this.#request('GET', `/${id}`);
+    return this.#request('GET', at(id));
   }
 
   /** Continues an earlier session. An open one stays as it is. */
   openSession(id: string): Promise<ApiSession> {
-    return this.#request('POST', `/${id}/open`);
+    return this.#request('POST', `${at(id)}/open`);
   }
 
   /** Cancels its work. The session can be opened again. */
   async closeSession(id: string): Promise<void> {
-    await this.#request('POST', `/${id}/close`);
+    await this.#request('POST', `${at(id)}/close`);
   }
 
   async deleteSession(id: string): Promise<void> {
-    await this.#request('DELETE', `/${id}`);
+    await this.#request('DELETE', at(id));
   }
 
   /** Changes mode, model or effort. */
   updateSession(id: string, settings: SessionSettings): Promise<ApiSession> {
-    return this.#request('PATCH', `/${id}`, settings);
+    return this.#request('PATCH', at(id), settings);
   }
 
   /** Starts work on a prompt; `events` says what happens. Rejected while the session is at work. */
   async prompt(id: string, text: string): Promise<void> {
-    await this.#request('POST', `/${id}/prompt`, { text });
+    await this.#request('POST', `${at(id)}/prompt`, { text });
   }
 
   /** Adds to the work in progress. A `steer-end` event says whether the model got it. */
   async steer(id: string, text: string): Promise<void> {
-    await this.#request('POST', `/${id}/steer`, { text });
+    await this.#request('POST', `${at(id)}/steer`, { text });
   }
 
   /** Ends the work in progress. */
   async cancel(id: string): Promise<void> {
-    await this.#request('POST', `/${id}/cancel`);
+    await this.#request('POST', `${at(id)}/cancel`);
   }
 
   async questions(id: string): Promise<Question[]> {
-    return (await this.#request<{ questions: Question[] }>('GET', `/${id}/questions`)).questions;
+    return (await this.#request<{ questions: Question[] }>('GET', `${at(id)}/questions`)).questions;
   }
 
   /** The first answer counts; a later one is rejected with status 409. */
   async answer(id: string, questionId: string, answer: QuestionAnswer): Promise<void> {
-    await this.#request('POST', `/${id}/questions/${questionId}`, answer);
+    await this.#request('POST', `${at(id)}/questions${at(questionId)}`, answer);
   }
 
   /** The conversation so far, and the event from which `events` continues. */
   messages(id: string): Promise<{ messages: ApiMessage[]; lastEventId: number }> {
-    return this.#request('GET', `/${id}/messages`);
+    return this.#request('GET', `${at(id)}/messages`);
   }
 
   async files(id: string): Promise<FileChange[]> {
-    return (await this.#request<{ files: FileChange[] }>('GET', `/${id}/files`)).files;
+    return (await this.#request<{ files: FileChange[] }>('GET', `${at(id)}/files`)).files;
   }
 
   usage(id: string): Promise<SessionUsage> {
-    return this.#request('GET', `/${id}/usage`);
+    return this.#request('GET', `${at(id)}/usage`);
   }
 
   /**
@@ -143,7 +143,7 @@ export class LatheClient {
 
   async *#connect(id: string, after: number, { signal, onConnection }: EventOptions): AsyncGenerator<NumberedEvent> {
     const headers = { 'last-event-id': String(after) };
-    const { body } = await this.#fetch('GET', `/${id}/events`, { headers, ...(signal && { signal }) });
+    const { body } = await this.#fetch('GET', `${at(id)}/events`, { headers, ...(signal && { signal }) });
     onConnection?.(true);
     let last = after;
     for await (const { id: number, data } of body ? sseEvents(body) : []) {
@@ -172,6 +172,9 @@ export class LatheClient {
     throw new ApiError(response.status, messageIn(await response.text()) ?? response.statusText);
   }
 }
+
+/** An id may come from anywhere, such as the address of a page, and must not lead to another request. */
+const at = (id: string) => `/${encodeURIComponent(id)}`;
 
 function messageIn(text: string): string | undefined {
   try {

@@ -260,3 +260,12 @@ test.skipIf(!canSeeProcesses)('the end of the server ends its work, and no proce
   await stop();
   expect([child.exitCode, isRunning(marker)]).toEqual([130, false]);
 });
+
+test('an id that looks like another request does nothing', async () => {
+  const { client } = await agentServer([{ text: 'hi' }]);
+  const { id } = await client.createSession();
+  for (const wrong of [`${id}/close?`, `${id}/close#`, `x/../${id}/close?`, '../sessions?', '..', '.', ''])
+    await expect(client.openSession(wrong), wrong).rejects.toMatchObject({ name: 'ApiError' });
+  await expect(client.answer(id, '../close?', { option: 'yes' })).rejects.toMatchObject({ name: 'ApiError' });
+  expect((await client.sessions()).map((session) => [session.id, session.status])).toEqual([[id, 'idle']]);
+});
