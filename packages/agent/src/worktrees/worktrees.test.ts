@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
@@ -184,3 +184,38 @@ test('killed at a random moment, a process leaves nothing that the next start do
   expect(git(root, 'for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/main');
   report('worktrees', rounds, { leftovers: left });
 }, 300_000);
+
+test('tools of the project that a person agreed to are in a worktree too', async () => {
+  const root = repository({
+    '.lathe/settings.json': JSON.stringify({
+      tools: { toolDiscoveryCommand: 'cat tools.json', toolCallCommand: 'echo' },
+      mcpServers: { units: { command: process.execPath, args: ['server.mjs'] } },
+    }),
+    '.lathe/tools/from-file.mjs': `export default ${JSON.stringify({ name: 'from_file' })};`,
+    'tools.json': '[]',
+    'server.mjs': 'process.exit(7);',
+  });
+  const asked: string[] = [];
+  const home = tempDirectory({ '.lathe/settings.json': '{"security":{"folderTrust":{"enabled":false}}}' });
+  chmodSync(join(home, '.lathe'), 0o700);
+  chmodSync(join(home, '.lathe/settings.json'), 0o600);
+  const lathe = await createAgentLathe({
+    cwd: root,
+    home,
+    env: { PATH: process.env['PATH'] },
+    approver: { decide: async ({ tool }) => ({ outcome: asked.push(tool) > 3 ? 'deny' : 'once' }) },
+  });
+  onTestFinished(() => lathe.close());
+  await lathe.discover(never);
+  expect(asked.toSorted()).toEqual(['discovery-command', 'mcp-server', 'tool-files']);
+  const worktree = await openWorktree(lathe, { kind: 'task' }, never);
+  onTestFinished(() => worktree.remove());
+  const inner = await lathe.openIn(worktree);
+  onTestFinished(() => inner.close());
+  await inner.discover(never);
+  expect(asked).toHaveLength(3);
+  // A file that was changed there is another file.
+  writeFileSync(join(worktree.cwd, '.lathe/tools/from-file.mjs'), 'export default [];');
+  expect([...(await inner.discover(never)).keys()]).toContain('.lathe/tools');
+  expect(asked.slice(3)).toEqual(['tool-files']);
+});

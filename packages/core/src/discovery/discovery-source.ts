@@ -15,6 +15,8 @@ export interface DiscoveryOptions extends Omit<CallCommand, 'argv'> {
   discoveryCommand: string;
   /** `tools.toolCallCommand`. */
   callCommand: string | undefined;
+  /** In a worktree: the folder that it is a copy of, to whose commands the person agreed. */
+  copyOf?: string;
   /** The user's home folder, for `~/`. */
   home: string;
   pins: DefinitionPins;
@@ -45,7 +47,7 @@ export class DiscoverySource implements ToolSource {
   }
 
   async discover(signal: AbortSignal): Promise<DiscoveredTool[]> {
-    const { gate, pins, runner, cwd, env } = this.#options;
+    const { gate, pins, runner, cwd, copyOf = cwd, env } = this.#options;
     const request = this.#consentRequest();
     await gate?.pass(request, signal);
     const { discovery, call } = request.definition;
@@ -58,7 +60,7 @@ export class DiscoverySource implements ToolSource {
     this.#skipped = skipped;
     const command = { runner, cwd, env, argv: call };
     return tools.map(
-      (tool) => new DiscoveredTool(tool, command, pins.pin(`discovery ${cwd} ${tool.name}`, { ...tool })),
+      (tool) => new DiscoveredTool(tool, command, pins.pin(`discovery ${copyOf} ${tool.name}`, { ...tool })),
     );
   }
 
@@ -69,12 +71,12 @@ export class DiscoverySource implements ToolSource {
 
   /** What the user approves: both commands, because the second one runs whatever the model requests. */
   #consentRequest() {
-    const { discoveryCommand, callCommand, cwd } = this.#options;
+    const { discoveryCommand, callCommand, cwd, copyOf = cwd } = this.#options;
     const discovery = this.#words('tools.toolDiscoveryCommand', discoveryCommand);
     const call = this.#words('tools.toolCallCommand', callCommand ?? '');
     return {
       kind: 'discovery-command',
-      id: cwd,
+      id: copyOf,
       definition: { discovery, call },
       confirmation: {
         type: 'exec',

@@ -12,6 +12,8 @@ export interface ToolFilesOptions {
   label: string;
   /** The folder of the files. */
   folder: string;
+  /** In a worktree: the folder that it is a copy of, to whose files the person agreed. */
+  copyOf?: string;
   /** Set to false, files are named and not loaded. */
   isTrusted: boolean;
   /**
@@ -72,11 +74,11 @@ export class ToolFiles implements ToolSource {
   }
 
   #consentFor(texts: Record<string, string>): ConsentRequest {
-    const { folder, plugin } = this.#options;
+    const { folder, copyOf = folder, plugin } = this.#options;
     const owner = plugin ? `the plugin ${plugin.name}` : 'this project';
     return {
       kind: 'tool-files',
-      id: folder,
+      id: copyOf,
       definition: plugin ? { texts, pin: plugin.pin } : texts,
       confirmation: {
         type: 'exec',

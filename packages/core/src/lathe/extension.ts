@@ -11,6 +11,8 @@ import type { Answerer } from '../tools/web-fetch.js';
 /** What is open before the tools are made. */
 export interface OpenedParts {
   workspace: Workspace;
+  /** The folder that agreements belong to: the workspace or, in a worktree, the one it is a copy of. */
+  project: string;
   loaded: LoadedSettings;
   home: LatheHome;
   /** The person's home directory. */

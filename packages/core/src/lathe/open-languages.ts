@@ -16,7 +16,7 @@ import type { ChangeChecks } from '../tools/file-change-tool.js';
 import type { ToolSource } from '../tools/tool-registry.js';
 import type { OpenedParts } from './extension.js';
 
-export interface LanguageOptions extends Pick<OpenedParts, 'workspace' | 'loaded' | 'home'> {
+export interface LanguageOptions extends Pick<OpenedParts, 'workspace' | 'project' | 'loaded' | 'home'> {
   sandbox: Sandbox;
   policy: Pick<Policy, 'mode'>;
   visibility: Visibility;
@@ -122,12 +122,12 @@ function ownLanguages({ loaded: { settings, origins } }: LanguageOptions): strin
   });
 }
 
-function consentFor(name: string, { loaded, workspace }: LanguageOptions): ConsentRequest {
+function consentFor(name: string, { loaded, workspace, project }: LanguageOptions): ConsentRequest {
   const setting = loaded.settings.languages[name];
   const { command = '', args = [] } = setting === undefined || setting === false ? {} : setting;
   return {
     kind: 'language-server',
-    id: JSON.stringify([workspace.root, name]),
+    id: JSON.stringify([project, name]),
     definition: { command, args },
     confirmation: {
       type: 'exec',

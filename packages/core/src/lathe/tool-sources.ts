@@ -94,7 +94,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
       ...options.languages.consents(),
       ...servers
         .filter(({ client: { definition } }) => (definition.isProjects && !definition.isClients) || definition.plugin)
-        .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
+        .map(({ client }) => serverConsent(client.definition, options.project)),
     ],
     discover: async (signal = new AbortController().signal, name) => {
       if (name === undefined) return options.registry.discover(signal);
@@ -137,7 +137,7 @@ function mcpSources(
   options: ToolSourceOptions,
   knownTools: KnownTools,
 ): { servers: McpSource[]; unusable: UnusableServer[] } {
-  const { workspace, loaded, home, userHome, registry, isTrusted, approver, sandbox } = options;
+  const { workspace, project, loaded, home, userHome, registry, isTrusted, approver, sandbox } = options;
   const { mode, network } = loaded.settings.tools.sandbox;
   const { servers, unusable } = serverDefinitions(loaded, {
     root: workspace.root,
@@ -147,7 +147,7 @@ function mcpSources(
   const gate = new ConsentGate(new Consent(home), approver);
   const sources = createMcp({
     servers,
-    root: workspace.root,
+    root: project,
     roots: workspace.roots,
     runner: new CommandRunner(home),
     env: childEnvironment(loaded.env),
@@ -173,12 +173,13 @@ function mcpSources(
 }
 
 /** The person's own need neither trust nor agreement. In the home folder both are the same, and are the person's own. */
-function toolFiles({ workspace, loaded, home, approver, isTrusted, plugins }: ToolSourceOptions) {
+function toolFiles({ workspace, loaded, home, approver, isTrusted, plugins, ...options }: ToolSourceOptions) {
   const gate = new ConsentGate(new Consent(home), approver);
   const own = { label: '~/.lathe/tools', folder: resolve(home.path, 'tools'), isTrusted: true, packagesIn: '/' };
   const project = {
     label: '.lathe/tools',
     folder: join(workspace.root, '.lathe', 'tools'),
+    copyOf: join(options.project, '.lathe', 'tools'),
     packagesIn: join(workspace.root, '.lathe'),
     isTrusted: loaded.isTrusted,
     ...(!isTrusted && { gate }),
@@ -202,7 +203,7 @@ function addedSources({ extension, home, approver, isTrusted = false }: ToolSour
 
 /** Only in a trusted folder: even a command of the person's own would run the folder's files. */
 function discoverySource(options: ToolSourceOptions): { source: DiscoverySource; isProjects: boolean }[] {
-  const { workspace, loaded, home, userHome, approver, isTrusted } = options;
+  const { workspace, project, loaded, home, userHome, approver, isTrusted } = options;
   const { toolDiscoveryCommand, toolCallCommand } = loaded.settings.tools;
   if (toolDiscoveryCommand === undefined || !loaded.isTrusted) return [];
   const keys = ['tools.toolDiscoveryCommand', 'tools.toolCallCommand'];
@@ -212,6 +213,7 @@ function discoverySource(options: ToolSourceOptions): { source: DiscoverySource;
     callCommand: toolCallCommand,
     runner: new CommandRunner(home),
     cwd: workspace.root,
+    copyOf: project,
     env: childEnvironment(loaded.env, { set: unattendedVariables }),
     home: userHome,
     pins: new DefinitionPins(home),

@@ -14,6 +14,7 @@ import type { ServerDefinition } from './server-definition.js';
 /** What the clients of MCP servers need. */
 export interface McpOptions extends ProgramOptions {
   servers: readonly ServerDefinition[];
+  /** The folder whose servers the person agreed to: in a worktree, the one that it is a copy of. */
   root: string;
   /** The folders of the workspace, which servers get as roots. */
   roots: readonly string[];
