@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { describeMismatch, parseBoundedJson } from '@lathe/core/host';
 import type { XStatic } from 'typebox/schema';
 
@@ -10,14 +10,16 @@ const schema = {
     prompt: text,
     cwd: text,
     model: text,
-    mode: { type: 'string', enum: ['plan', 'default', 'auto-edit', 'yolo'] },
+    mode: { type: 'string', enum: ['plan', 'default', 'auto-edit', 'auto', 'yolo'] },
   },
   required: ['id', 'prompt'],
   additionalProperties: false,
 } as const;
 
 /** One line of a task file. The same `id` is the same task. Default of `cwd`: the directory of the one who runs the tasks. */
-export type TaskLine = XStatic<typeof schema>;
+export type TaskLine = Omit<Written, 'mode'> & { mode?: Exclude<Written['mode'], 'auto' | undefined> };
+
+type Written = XStatic<typeof schema>;
 
 /** A task file that cannot be used; the message says in which line and why. */
 export class TaskFileError extends Error {
@@ -29,6 +31,7 @@ const maxLineLength = 200_000_000;
 
 /** Reads a file with one task as JSON in each line. Nothing is run if one of them is wrong. */
 export async function readTasks(path: string): Promise<TaskLine[]> {
+  if (!existsSync(path)) throw new TaskFileError(`There is no file ${path}`);
   const lineOf = new Map<string, number>();
   const tasks: TaskLine[] = [];
   let number = 0;
@@ -69,5 +72,6 @@ function parseTask(line: string, where: string): TaskLine {
   const problem = describeMismatch(schema, parsed.value);
   if (problem !== null) throw new TaskFileError(`${where}: ${problem}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema
-  return parsed.value as TaskLine;
+  const { mode, ...task } = parsed.value as Written;
+  return { ...task, ...(mode !== undefined && { mode: mode === 'auto' ? 'auto-edit' : mode }) };
 }

@@ -197,6 +197,15 @@ test('a byte order mark and empty lines are not tasks', async () => {
   ]);
 });
 
+test('auto is a name of the mode auto-edit, as on the command line', async () => {
+  const directory = tempDirectory({ 'tasks.jsonl': '{"id":"a","prompt":"x","mode":"auto"}' });
+  expect(await readTasks(join(directory, 'tasks.jsonl'))).toEqual([{ id: 'a', prompt: 'x', mode: 'auto-edit' }]);
+});
+
+test('a file that is not there is named in plain words', async () => {
+  await expect(readTasks('/nowhere/tasks.jsonl')).rejects.toThrow('There is no file /nowhere/tasks.jsonl');
+});
+
 test.skipIf(!existsSync('/dev/zero'))('a line without an end is refused', async () => {
   await expect(readTasks('/dev/zero')).rejects.toThrow('/dev/zero:1: the line is too long');
 });

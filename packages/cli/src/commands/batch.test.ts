@@ -81,7 +81,7 @@ test('each task runs in a worktree of its own, its changes are a patch, and the 
 
 test.each([
   ['no file', ['batch'], 'batch needs a file'],
-  ['a file that is not there', ['batch', 'nothing.jsonl'], 'ENOENT'],
+  ['a file that is not there', ['batch', 'nothing.jsonl'], 'There is no file'],
   ['a wrong line', ['batch', 'wrong.jsonl'], 'wrong.jsonl:1: prompt is missing'],
   ['the same id twice', ['batch', 'twice.jsonl'], 'is in line 1 too'],
   ['no jobs', ['batch', 'good.jsonl', '--jobs', '0'], '--jobs must be 1 to 64'],
