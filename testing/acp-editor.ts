@@ -66,7 +66,7 @@ export async function editor(options: EditorOptions = {}) {
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
       questions.push(params);
-      return selected(params, (await options.answer?.(params)) ?? 'Yes, once');
+      return selected(params, (await options.answer?.(params)) ?? 'Yes,');
     })
     .onRequest(methods.client.elicitation.create, ({ params }) => {
       forms.push(params);

@@ -332,7 +332,7 @@ test('MCP servers that the editor names start after a yes, which is remembered, 
   expect(JSON.stringify(denied.questions)).not.toContain('planted-secret');
   expect(declaredTo(denied)).not.toContain('asking__');
   expect(denied.textOf('agent_message_chunk')).toContain('You did not agree to it.');
-  expect(declaredTo(await run('Yes, once'))).toContain('asking__');
+  expect(declaredTo(await run('Yes, until it changes'))).toContain('asking__');
   const again = await run('never');
   expect([again.questions, declaredTo(again).includes('asking__')]).toEqual([[], true]);
 });

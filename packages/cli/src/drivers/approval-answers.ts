@@ -2,7 +2,7 @@ import type { ApprovalRequest, Decision, GrantScope } from '@lathe/core';
 import { describeRule, visibleText } from '@lathe/core/host';
 
 /** What the person is asked to approve. */
-export type Proposal = Pick<ApprovalRequest, 'confirmation' | 'reason' | 'isGuarded'>;
+export type Proposal = Pick<ApprovalRequest, 'confirmation' | 'reason' | 'isGuarded' | 'isRemembered'>;
 
 /** One answer to a question, for any front end. */
 export interface Answer {
@@ -28,7 +28,7 @@ export function approvalAnswers({ request, offersAlways }: AnswersInput): { yes:
       ? choices.map(({ id, label }) => ({ label: visibleText(label), decision: { outcome: 'once', choice: id } }))
       : isQuestion
         ? []
-        : [{ label: 'Yes, once', decision: { outcome: 'once' } }];
+        : [{ label: request.isRemembered ? 'Yes, until it changes' : 'Yes, once', decision: { outcome: 'once' } }];
   return {
     yes: [...once, ...(offersAlways && rules.length > 0 ? grantsOf(request) : [])],
     no: { label: isQuestion ? 'No answer' : 'No', decision: { outcome: 'deny' } },

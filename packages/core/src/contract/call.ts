@@ -68,6 +68,8 @@ export interface ApprovalRequest {
   isMidCall?: true;
   /** No rule and no mode may answer it, so a front end should not suggest a yes. */
   isGuarded?: true;
+  /** A yes counts until what is asked about changes. No model reads the reason of a no. */
+  isRemembered?: true;
 }
 
 /** One line of the record of what was proposed, shown, decided and executed. */

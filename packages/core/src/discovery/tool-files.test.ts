@@ -179,7 +179,8 @@ test('no file runs before the user approved exactly these files', async () => {
   await expect(withApprover(denyAll).discover(never)).rejects.toThrow('lathe trust');
   const asked: unknown[] = [];
   const agree: Approver = {
-    decide: async ({ confirmation }) => {
+    decide: async ({ confirmation, isRemembered }) => {
+      expect(isRemembered).toBe(true);
       asked.push(confirmation);
       return { outcome: 'once' };
     },

@@ -54,6 +54,7 @@ export class ConsentGate {
       args: {},
       confirmation,
       reason: 'it is not your own and you have not agreed to exactly this before',
+      isRemembered: true as const,
     };
     const decision = await this.#approver.decide(request, signal).catch((error: unknown) => {
       const message =

@@ -30,7 +30,9 @@ export function optionsOf({ answer, modify, explain, ...input }: OptionsInput): 
   return [
     ...yes.map((each, index) => option(keyOf(each, index === 0 && !isQuestion), each)),
     ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
-    ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
+    ...(explain && !input.request.isRemembered
+      ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }]
+      : []),
     option('n', no),
   ];
 }

@@ -91,6 +91,14 @@ test('"always" is offered for the session, the project and the person, and for e
   expect(keys({ rules: ['edit(/**)'] })).toBe('yspun');
 });
 
+test('a yes that counts from now on does not say once, and nobody reads a reason for the no', () => {
+  const input = { answer: () => undefined, offersAlways: true, explain: () => undefined };
+  const labels = (asked: object) =>
+    optionsOf({ ...input, request: { ...request('a'), ...asked } }).map(({ label }) => label);
+  expect(labels({})).toEqual(['Yes, once', 'No, and say why', 'No']);
+  expect(labels({ isRemembered: true })).toEqual(['Yes, until it changes', 'No']);
+});
+
 test('a reason that is also a warning is shown once', () => {
   const asked = { ...request('a'), reason: 'a rule asks' };
   const warned = { ...asked, confirmation: { ...asked.confirmation, warnings: [asked.reason] } };
