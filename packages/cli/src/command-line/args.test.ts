@@ -35,6 +35,9 @@ test.each<[string[], object]>([
   [['-r', '--yolo'], { flags: { resume: '', approvalMode: 'yolo' } }],
   [['--resume', '3f2a'], { flags: { resume: '3f2a' } }],
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
+  [['clear', 'it'], { command: undefined, operands: ['clear', 'it'] }],
+  [['review'], { command: undefined, operands: ['review'] }],
+  [['-p', 'cleen'], { command: undefined, flags: { prompt: 'cleen' } }],
 ])('%j', (args, expected) => {
   expect(parse(...args)).toMatchObject(expected);
 });
@@ -45,6 +48,8 @@ test.each([
   [['--yolo', '--approval-mode', 'plan'], /cannot be used together/],
   [['--sandbox', 'sometimes'], /required, auto, off/],
   [['--cwd'], /cwd/],
+  [['tool'], /^there is no command tool; did you mean lathe tools\? To send it as a prompt: lathe -p tool$/],
+  [['claen', '--json'], /did you mean lathe clean\?/],
   [['-o', 'xml'], /text, json, stream-json/],
   [['--allowed-tools', 'run_shell_command(git log'], /not balanced/],
   [['--allowed-tools', 'a,b)'], /not balanced/],

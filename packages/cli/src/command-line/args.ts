@@ -117,7 +117,28 @@ function parseAll(args: readonly string[], commands: ReadonlySet<string>): Invoc
     };
   const [first, ...rest] = positionals;
   if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
+  if (first !== undefined && rest.length === 0 && flags.prompt === undefined) assertNoSlip(first, commands);
   return { command: undefined, operands: positionals, flags };
+}
+
+/** One word that is almost a command is a typing error, which no model should be asked about. */
+function assertNoSlip(word: string, commands: ReadonlySet<string>): void {
+  const meant = word.length < 4 ? undefined : [...commands].find((name) => isSlip(word, name));
+  if (meant !== undefined)
+    throw new UsageError(
+      `there is no command ${word}; did you mean lathe ${meant}? To send it as a prompt: lathe -p ${word}`,
+    );
+}
+
+/** One character more, less or different, or two swapped. */
+function isSlip(word: string, name: string): boolean {
+  const shorter = Math.min(word.length, name.length);
+  let start = 0;
+  while (start < shorter && word[start] === name[start]) start++;
+  let end = 0;
+  while (end < shorter - start && word.at(-1 - end) === name.at(-1 - end)) end++;
+  const [typed, meant] = [word.slice(start, word.length - end), name.slice(start, name.length - end)];
+  return (typed.length <= 1 && meant.length <= 1) || (typed.length === 2 && meant === [...typed].reverse().join(''));
 }
 
 function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
