@@ -17,7 +17,9 @@ const prefix = npm('prefix', '--global').trim();
 const programs = process.platform === 'win32' ? prefix : join(prefix, 'bin');
 console.log(`Installed ${join(programs, 'lathe')}. Remove it with: npm uninstall --global @lathe/cli`);
 if (!(process.env.PATH ?? '').split(delimiter).includes(programs))
-  console.log(`${programs} is not on your PATH. Add it to use lathe in any directory.`);
+  console.log(
+    `${programs} is not on your PATH. To use lathe in any directory, add it: export PATH="${programs}${delimiter}$PATH"`,
+  );
 
 function npm(...args) {
   const { status, stdout } = spawnSync('npm', [...args, '--loglevel=error'], {

@@ -104,6 +104,18 @@ test.each([
   expect(code).toBe(exitCode);
 });
 
+test.each([
+  ['an unknown tool', ['call', 'nothing', '{}'], 'lathe tools lists the tools'],
+  ['text instead of JSON', ['call', 'glob', 'pattern=x'], `such as '{"path": "/tmp"}'`],
+  [
+    'an edit that nobody can approve',
+    ['call', 'write_file', '{"file_path": "/made-by-nobody", "content": "x"}', '--cwd', '/'],
+    'or with --approval-mode auto',
+  ],
+])('%s: the message says what to do next', async (_title, args, advice) => {
+  expect((await lathe(args)).stderr).toContain(advice);
+});
+
 // SF10
 describe('without a person to ask, a call is denied at once with a reason', () => {
   const args = ['call', 'run_shell_command', '{"command": "touch made"}'];

@@ -38,14 +38,16 @@ export const command: Command = {
   },
 };
 
+const wanted = `the parameters must be a JSON object, such as '{"path": "/tmp"}'`;
+
 function parse(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    throw new UsageError(`the parameters are not valid JSON: ${errorMessage(error)}`);
+    throw new UsageError(`${wanted}: ${errorMessage(error)}`);
   }
-  throw new UsageError('the parameters must be a JSON object, such as {"path": "/tmp"}');
+  throw new UsageError(wanted);
 }
 
 function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void {
@@ -55,6 +57,7 @@ function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void 
     const { fileDiff = '', problems = '' } = isDiff ? returnDisplay : {};
     const text = isDiff ? [fileDiff, problems].filter((part) => part !== '').join('\n') : textOf(outcome.llmContent);
     (error ? io.err : io.out)(visibleText(text));
+    if (error?.type === 'tool_not_registered') io.err('lathe tools lists the tools.');
     return;
   }
   const { name, llmContent, returnDisplay, error, durationMs } = outcome;

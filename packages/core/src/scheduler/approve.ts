@@ -180,6 +180,7 @@ export const denyAll: Approver = {
 export function advice(request: ApprovalRequest): string {
   if (!request.isGrantable) return '';
   const rules = grantableRules(request).join(', ') || 'a rule for it';
-  const mode = request.isGrantable === 'by-rule' ? '' : ', or with --approval-mode';
+  const looser = request.confirmation.type === 'edit' ? '--approval-mode auto' : 'another --approval-mode';
+  const mode = request.isGrantable === 'by-rule' ? '' : `, or with ${looser}`;
   return ` Allow it with ${rules} in permissions.allow or --allowed-tools${mode}.`;
 }
