@@ -68,7 +68,7 @@ function checkThatAllAreNamed() {
       .flat()
       .map(([file, name]) => `${file} ${name}`),
   );
-  const found = ['core', 'agent', 'cli'].flatMap((pack) => sourceFiles(`${pack}/src`).flatMap(limitsIn));
+  const found = ['core', 'agent', 'cli', 'fleet'].flatMap((pack) => sourceFiles(`${pack}/src`).flatMap(limitsIn));
   const missing = found.filter((one) => !named.has(one));
   if (missing.length > 0)
     throw new Error(`scripts/limits-rows.mjs does not say what these limit: ${missing.join(', ')}`);

@@ -15,6 +15,10 @@ import { common, withFleet } from './open-fleet.js';
 
 const pollMs = 500;
 const dayMs = 24 * 3600_000;
+const defaultDays = 7;
+/** A result is kept for a month: a job that lives longer could be put there again and run again. */
+const maxDays = 30;
+const defaultPriority = 10;
 
 /** `lathe fleet run tasks.jsonl`: submits the tasks and waits for their results. */
 export async function runCommand(args: string[], io: FleetIo, signal: AbortSignal): Promise<number> {
@@ -36,9 +40,8 @@ export async function runCommand(args: string[], io: FleetIo, signal: AbortSigna
   // The same file in the same place gives the same run, so that submitting it again adds nothing.
   const run = values.run ?? hash('sha256', JSON.stringify([team, io.cwd, readFileSync(path, 'utf8')])).slice(0, 12);
   const limit = positive('--limit', values.limit);
-  const days = positive('--days', values.days) ?? 7;
-  // A result is kept for a month: a job that lives longer could be put there again and run again.
-  if (days > 30) throw new FleetUsageError('--days must be at most 30');
+  const days = positive('--days', values.days) ?? defaultDays;
+  if (days > maxDays) throw new FleetUsageError(`--days must be at most ${maxDays}`);
   const runTokens = positive('--max-tokens', values['max-tokens']);
   const runCost = positive('--max-cost', values['max-cost']);
   const settings = {
@@ -46,7 +49,7 @@ export async function runCommand(args: string[], io: FleetIo, signal: AbortSigna
     team,
     cwd: io.cwd,
     questions: choice('--questions', values.questions, ['deny', 'park'] as const) ?? 'park',
-    priority: positive('--priority', values.priority) ?? 10,
+    priority: positive('--priority', values.priority) ?? defaultPriority,
     validMs: days * dayMs,
     budgets: { ...(runTokens && { runTokens }), ...(runCost && { runCost }) },
     rules: { deny: values.deny, ask: values.ask },

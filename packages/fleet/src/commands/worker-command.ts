@@ -12,6 +12,7 @@ import { common, withFleet } from './open-fleet.js';
 
 const secondMs = 1_000;
 const maxWorkers = 100;
+const answerWaitSeconds = 60;
 
 /** `lathe fleet worker`: runs jobs until it is interrupted. */
 export async function workerCommand(args: string[], io: FleetIo, signal: AbortSignal): Promise<number> {
@@ -30,7 +31,7 @@ export async function workerCommand(args: string[], io: FleetIo, signal: AbortSi
     maxMode: maxMode ?? 'auto-edit',
     sandbox: choice('--sandbox', values.sandbox, ['required', 'auto', 'off'] as const) ?? 'required',
     lockMs: (positive('--lock', values.lock) ?? defaultLockMs / secondMs) * secondMs,
-    answerWaitMs: (positive('--answer-wait', values['answer-wait']) ?? 60) * secondMs,
+    answerWaitMs: (positive('--answer-wait', values['answer-wait']) ?? answerWaitSeconds) * secondMs,
     log: (message: string) => io.err(visibleText(`lathe: ${message}`)),
   };
   // Not in ~/.lathe, which no tool may change.

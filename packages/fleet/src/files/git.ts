@@ -21,7 +21,9 @@ const safely = [
   'user.email=lathe@localhost',
 ].flatMap((setting) => ['-c', setting]);
 const ownVariables = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
-const limits = { maxBuffer: 256 << 20, timeout: 10 * 60_000, killSignal: 'SIGKILL', encoding: 'buffer' } as const;
+const maxOutputBytes = 256 << 20;
+const timeoutMs = 10 * 60_000;
+const limits = { maxBuffer: maxOutputBytes, timeout: timeoutMs, killSignal: 'SIGKILL', encoding: 'buffer' } as const;
 /** A patch that `git apply` takes, whatever the settings of a person are. */
 export const diffFlags = ['--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv'];
 

@@ -4,18 +4,25 @@ import { type Static, type TProperties, Type } from 'typebox';
 
 /** An object without other properties. */
 const exact = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
-const shortText = Type.String({ minLength: 1, maxLength: 200 });
+const maxName = 200;
+const maxPrompt = 1_000_000;
+const maxPath = 2_000;
+const maxRule = 500;
+const maxRules = 200;
+const maxPatches = 10;
+
+const shortText = Type.String({ minLength: 1, maxLength: maxName });
 const hash = Type.String({ minLength: 64, maxLength: 64 });
-const rules = Type.Array(Type.String({ maxLength: 500 }), { maxItems: 200 });
+const rules = Type.Array(Type.String({ maxLength: maxRule }), { maxItems: maxRules });
 
 /** Where the files of a task come from: a commit that a remote has, or a snapshot in the store. */
 const base = exact({
-  remote: Type.Optional(Type.String({ maxLength: 2_000 })),
+  remote: Type.Optional(Type.String({ maxLength: maxPath })),
   commit: Type.String({ minLength: 40, maxLength: 64 }),
   /** The object that holds the commit as a git pack, when no remote has it. */
   pack: Type.Optional(hash),
   /** Where in the repository to work. */
-  directory: Type.Optional(Type.String({ maxLength: 2_000 })),
+  directory: Type.Optional(Type.String({ maxLength: maxPath })),
 });
 
 const jobSchema = exact({
@@ -23,7 +30,7 @@ const jobSchema = exact({
   id: shortText,
   run: shortText,
   team: shortText,
-  prompt: Type.String({ minLength: 1, maxLength: 1_000_000 }),
+  prompt: Type.String({ minLength: 1, maxLength: maxPrompt }),
   model: Type.Optional(shortText),
   mode: Type.Optional(
     Type.Union([Type.Literal('plan'), Type.Literal('default'), Type.Literal('auto-edit'), Type.Literal('yolo')]),
@@ -43,7 +50,7 @@ const jobSchema = exact({
   ),
   base: Type.Optional(base),
   /** Objects that hold patches on the base, in this order: what was not committed, what a parent had changed. */
-  patches: Type.Optional(Type.Array(hash, { maxItems: 10 })),
+  patches: Type.Optional(Type.Array(hash, { maxItems: maxPatches })),
   /** Subagents become jobs of their own. */
   flows: Type.Optional(Type.Literal(true)),
   /** The id of the task whose subagent this is. */

@@ -13,7 +13,8 @@ type Kind = 'job' | 'question' | 'answer' | 'session' | 'result';
 /** A message in the queue with the signature of who put it there. */
 export type Sealed = Static<typeof sealedSchema>;
 
-const nameShape = /^[\w.@-]{1,64}$/;
+const maxName = 64;
+const nameShape = /^[\w.@-]+$/;
 
 /**
  * Who this machine is, and whose messages it accepts. The private key never leaves `~/.lathe/fleet`; `trusted` lists one
@@ -43,7 +44,10 @@ export class Keys {
 
   /** Accepts what this key signs from now on. */
   trust(name: string, publicKey: string): void {
-    if (!nameShape.test(name)) throw new Error(`${JSON.stringify(name)} is not a name: use letters, digits, . @ _ -`);
+    if (!nameShape.test(name) || name.length > maxName)
+      throw new Error(
+        `${JSON.stringify(name)} is not a name: use at most ${maxName} characters, each a letter, a digit or one of . @ _ -`,
+      );
     importPublic(publicKey);
     if (this.trusted().get(publicKey) === name) return;
     writeFileSync(this.#trustedPath, `${name} ${publicKey}\n`, { mode: 0o600, flag: 'a' });
