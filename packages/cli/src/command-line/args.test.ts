@@ -44,7 +44,7 @@ test.each<[string[], object]>([
 
 test.each([
   [['--nonsense'], /nonsense/],
-  [['--approval-mode', 'sometimes'], /plan, default, auto-edit, yolo/],
+  [['--approval-mode', 'sometimes'], /plan, default, auto, yolo/],
   [['--yolo', '--approval-mode', 'plan'], /cannot be used together/],
   [['--sandbox', 'sometimes'], /required, auto, off/],
   [['--cwd'], /cwd/],

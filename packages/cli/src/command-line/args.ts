@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { approvalModes, type ModeName, modeNamed } from './approval-modes.js';
+import { approvalModes, type ModeName, modeNamed, shownMode } from './approval-modes.js';
 import { errorMessage } from './error-message.js';
 
 /** Wrong usage: the message goes to stderr and the exit code is 2. */
@@ -230,7 +230,8 @@ function asksForHelp(after: readonly string[]): boolean {
 
 function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pick<Flags, 'approvalMode'> {
   const written = values['approval-mode'];
-  const mode = oneOf('--approval-mode', written && (modeNamed(written) ?? written), approvalModes);
+  const mode = written === undefined ? undefined : modeNamed(written);
+  if (mode === undefined) oneOf('--approval-mode', written, approvalModes.map(shownMode));
   if (values.yolo && mode !== undefined && mode !== 'yolo')
     throw new UsageError(`--yolo and --approval-mode ${mode} cannot be used together`);
   return optional('approvalMode', values.yolo ? 'yolo' : mode);

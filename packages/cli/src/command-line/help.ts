@@ -64,7 +64,7 @@ or --approval-mode. Run the same command again after an interruption: tasks that
   --jobs N      how many tasks run at once (default: 4)
   --out FILE    where results go, one JSON line each (default: tasks.results.jsonl beside tasks.jsonl)
 
-  task:    {"id": "1", "prompt": "…", "cwd"?: "dir", "model"?: "name", "mode"?: "auto-edit"}
+  task:    {"id": "1", "prompt": "…", "cwd"?: "dir", "model"?: "name", "mode"?: "auto"}
   result:  {"id", "status": "success"|"error", "result", "patch"?, "usage", "sessionId"}`,
   tools: `lathe tools [--json]       list the tools a model can call here, and what was not loaded
 lathe tools new <name>     write .lathe/tools/<name>.ts and a test for it
@@ -135,7 +135,7 @@ URL is redis://… or postgres://…, or set LATHE_FLEET_QUEUE. A task file has 
   --deny RULE         run: a rule in addition to those of the workers; --ask RULE likewise. Both may be repeated
   --flows             run: subagents become tasks of their own
   --questions MODE    run: park (default) or deny what nobody answers
-  --max-mode MODE     worker: the loosest approval mode that a task may have (default: auto-edit)
+  --max-mode MODE     worker: the loosest approval mode that a task may have (default: auto)
   --sandbox MODE      worker: required (default), auto or off`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server reached over HTTP
@@ -178,7 +178,7 @@ the person through the client. If the client cannot ask, Lathe denies the call u
 With --agent it offers the agent itself over HTTP on 127.0.0.1: sessions, prompts, events, questions. It prints one line
 with the address and the token. docs/server.md describes the API.
 
-  lathe --cwd ~/project --approval-mode auto-edit serve
+  lathe --cwd ~/project --approval-mode auto serve
   lathe serve --agent --port 4096`,
   acp: `lathe acp
 

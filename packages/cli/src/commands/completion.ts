@@ -1,5 +1,5 @@
 import { stateKinds } from '@lathe/core/host';
-import { approvalModes } from '../command-line/approval-modes.js';
+import { approvalModes, shownMode } from '../command-line/approval-modes.js';
 import { flagNames, outputFormats, sandboxModes, UsageError } from '../command-line/args.js';
 import { commandNames } from '../command-line/command-names.js';
 import { exitCodes } from '../command-line/exit-codes.js';
@@ -9,7 +9,7 @@ import type { Command } from './command.js';
 
 const words = commandNames.join(' ');
 const flags = flagNames.join(' ');
-const modes = approvalModes.join(' ');
+const modes = approvalModes.map(shownMode).join(' ');
 const formats = outputFormats.join(' ');
 const sandboxes = sandboxModes.join(' ');
 const kinds = stateKinds.join(' ');

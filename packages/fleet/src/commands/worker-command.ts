@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ApprovalMode } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import { FileLocks, LatheHome } from '@lathe/core/tools';
 import { defaultLockMs } from '../queue/engine.js';
@@ -22,13 +21,13 @@ export async function workerCommand(args: string[], io: FleetIo, signal: AbortSi
     team: { type: 'string', multiple: true },
   });
   const teams = values.team ?? ['default'];
-  const maxMode = choice<ApprovalMode>('--max-mode', values['max-mode'], ['plan', 'default', 'auto-edit', 'yolo']);
+  const maxMode = choice('--max-mode', values['max-mode'], ['plan', 'default', 'auto', 'auto-edit', 'yolo'] as const);
   const settings = {
     teams,
     home: io.home,
     env: io.env,
     jobs: positive('--jobs', values.jobs) ?? availableParallelism(),
-    maxMode: maxMode ?? 'auto-edit',
+    maxMode: maxMode === undefined || maxMode === 'auto' ? 'auto-edit' : maxMode,
     sandbox: choice('--sandbox', values.sandbox, ['required', 'auto', 'off'] as const) ?? 'required',
     lockMs: (positive('--lock', values.lock) ?? defaultLockMs / secondMs) * secondMs,
     answerWaitMs: (positive('--answer-wait', values['answer-wait']) ?? answerWaitSeconds) * secondMs,
