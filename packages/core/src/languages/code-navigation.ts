@@ -42,7 +42,7 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
 
   protected override validateToolParamValues(params: NavigationParams): string | null {
     const { action, file_path, line, symbol, new_name } = params;
-    if (!isAbsolute(file_path)) return `file_path must be absolute: ${JSON.stringify(file_path)} is not`;
+    if (!isAbsolute(file_path)) return `file_path must be an absolute path, not ${JSON.stringify(file_path)}`;
     if (action !== 'symbols' && symbol === undefined && line === undefined) return `${action} needs symbol or line`;
     return action === 'rename' && (new_name ?? '') === '' ? 'rename needs new_name' : null;
   }

@@ -1,11 +1,10 @@
-import { isAbsolute } from 'node:path';
 import { Yielder } from '../async/yielder.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { textOf } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall } from '../contract/tool-call.js';
-import { judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
+import { absolutePathProblem, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/edit/change-report.js';
 import { type ChangeView, type TextChange, viewChange } from '../files/edit/change-view.js';
 import { applySplices } from '../files/edit/splice.js';
@@ -91,8 +90,8 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
   protected abstract rewrite(params: P, shown: { oldText: string; newText: string }, content: string): P;
 
   protected override validateToolParamValues({ file_path }: P): string | null {
-    if (!isAbsolute(file_path)) return `file_path must be absolute: ${JSON.stringify(file_path)} is not`;
-    return file_path.endsWith('/') ? 'file_path must name a file, not a directory' : null;
+    const problem = absolutePathProblem('file_path', file_path, this.workspace);
+    return problem ?? (file_path.endsWith('/') ? 'file_path must name a file, not a directory' : null);
   }
 
   override async getTargets(params: P, call = directCall()): Promise<Target[]> {

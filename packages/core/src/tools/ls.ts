@@ -1,9 +1,14 @@
 import { stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
-import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
+import {
+  absolutePathProblem,
+  confirmReading,
+  judgedPath,
+  judgePath,
+  pathTarget,
+} from '../files/access/judged-paths.js';
 import type { Visibility } from '../files/access/visibility.js';
 import { systemPath, toBytePath } from '../files/byte-path.js';
 import { codeOf } from '../files/fs-error.js';
@@ -54,7 +59,8 @@ export class LSTool extends BaseTool<Params> {
   }
 
   protected override validateToolParamValues({ path, ignore = [] }: Params): string | null {
-    if (!isAbsolute(path)) return `path must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`;
+    const relative = absolutePathProblem('path', path, this.#workspace);
+    if (relative !== null) return relative;
     const odd = oddSpelling(path);
     if (odd !== undefined) return `path is refused: ${odd}`;
     const problem = ignoreProblem(ignore);

@@ -166,7 +166,8 @@ test('a file swapped after it was judged is not followed', async () => {
 });
 
 test.each([
-  ['relative.txt', /absolute_path must be an absolute path/],
+  ['relative.txt', /absolute_path must be an absolute path, not "relative.txt"; did you mean "\/.*\/relative.txt"\?$/],
+  ['~/notes.txt', /absolute_path must be an absolute path, not "~\/notes.txt"$/],
   ['', /absolute_path must be an absolute path/],
   ['~/x', /absolute/],
   ['file:///etc/hostname', /absolute/],

@@ -1,8 +1,13 @@
-import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
-import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
+import {
+  absolutePathProblem,
+  confirmReading,
+  judgedPath,
+  judgePath,
+  pathTarget,
+} from '../files/access/judged-paths.js';
 import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
 import { hiddenReason, isHiddenPlace, type Visibility } from '../files/access/visibility.js';
 import { withCurrentFile } from '../files/editor-files.js';
@@ -62,7 +67,8 @@ export class ReadFileTool extends BaseTool<Params> {
   }
 
   protected override validateToolParamValues({ absolute_path: path, offset, limit, pages }: Params): string | null {
-    if (!isAbsolute(path)) return `absolute_path must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`;
+    const problem = absolutePathProblem('absolute_path', path, this.#workspace);
+    if (problem !== null) return problem;
     const odd = oddSpelling(path);
     if (odd !== undefined) return `absolute_path is refused: ${odd}`;
     if (pages !== undefined && parsePages(pages) === undefined)

@@ -1,3 +1,4 @@
+import { isAbsolute, resolve } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
 import { CallSlot, type ToolCall } from '../../contract/tool-call.js';
 import type { Location, Workspace } from '../workspace.js';
@@ -76,4 +77,15 @@ export function confirmReading(tool: string, locations: readonly Location[]) {
 
 function escapeGlob(path: string): string {
   return path.replace(/[*?[\]{}!\\]| $/g, '\\$&');
+}
+
+const shownChars = 200;
+
+/** Says that a parameter is not an absolute path, and which path was probably meant. `null` if it is one. */
+export function absolutePathProblem(parameter: string, path: string, { root }: Pick<Workspace, 'root'>): string | null {
+  if (isAbsolute(path)) return null;
+  const problem = `${parameter} must be an absolute path, not ${JSON.stringify(path.slice(0, shownChars))}`;
+  // Not for `~`, which a shell replaces, and not for an address.
+  const isClear = path !== '' && path.length <= shownChars && !/^(?:~|\w+:)/.test(path);
+  return isClear ? `${problem}; did you mean ${JSON.stringify(resolve(root, path))}?` : problem;
 }
