@@ -122,3 +122,45 @@ test.skipIf(!hasProgram('curl')).each([
     for (const reason of reasons) expect(reason).toMatch(/^the session has read .+, and this call could send data to /);
   },
 );
+
+test('after a file with keys, programs behind tools and tools that fetch ask, although rules allow them', async () => {
+  const home = tempDirectory({
+    'settings.json': JSON.stringify({ permissions: { allow: ['post', 'get_issue'] } }),
+    'tools/get-issue.mjs': `import { defineTool } from '@lathe/core';
+      const parameterSchema = { type: 'object', properties: {} };
+      export default defineTool({ name: 'get_issue', description: 'x', kind: 'fetch', parameterSchema, execute: () => 'x' });`,
+  });
+  const root = tempDirectory({
+    '.env': 'TOKEN=abc\n',
+    'tools.json': JSON.stringify([{ name: 'post', description: 'Posts.', parameters: { type: 'object' } }]),
+    'call.sh': 'echo posted',
+  });
+  const asked: string[] = [];
+  const lathe = await createAgentLathe({
+    cwd: root,
+    env: { PATH: process.env['PATH'] },
+    home,
+    latheHome: home,
+    flags: { 'tools.toolDiscoveryCommand': 'cat tools.json', 'tools.toolCallCommand': 'sh call.sh' },
+    isTrusted: true,
+    approver: {
+      decide: async ({ tool, reason }) => {
+        asked.push(`${tool}: ${reason}`);
+        return { outcome: tool === 'read_file' ? 'once' : 'deny' };
+      },
+    },
+  });
+  onTestFinished(() => lathe.close());
+  expect(await lathe.discover(never)).toEqual(new Map());
+  const calls = ['post', 'get_issue'].map((name) => ({ name, args: {} }));
+  const read = { name: 'read_file', args: { absolute_path: join(root, '.env') } };
+  const model = new ScriptedModel([{ calls: calls.slice(0, 1) }, { calls: [read] }, { calls }, { text: 'done' }]);
+  const session = await openSession(lathe, { model });
+  const ran: string[] = [];
+  for await (const event of session.prompt('go', never))
+    if (event.type === 'call-end' && event.outcome.status === 'success') ran.push(event.outcome.name);
+  await session.close();
+  expect(ran).toEqual(['post', 'read_file']);
+  const reason = `the session has read ${join(root, '.env')}, and this call could send data to the network`;
+  expect(asked.slice(1)).toEqual([`post: ${reason}`, `get_issue: ${reason}`]);
+});

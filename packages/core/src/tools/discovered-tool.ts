@@ -49,7 +49,9 @@ export class DiscoveredTool extends BaseTool<Params> {
   override async getTargets(): Promise<Target[]> {
     const guarded = await this.#pin.change();
     const words = [...this.#command.argv, this.name];
-    return [{ type: 'command', words, asks: true, hidden: true, ...(guarded !== undefined && { guarded }) }];
+    // It runs outside the sandbox, so it may send what the model gives it.
+    const target = { type: 'command', words, asks: true, hidden: true, sends: { to: 'the network' } } as const;
+    return [{ ...target, ...(guarded !== undefined && { guarded }) }];
   }
 
   override async shouldConfirmExecute(params: Params): Promise<Confirmation> {

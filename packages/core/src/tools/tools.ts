@@ -129,7 +129,10 @@ export abstract class BaseTool<P> implements Tool<P> {
   }
 
   getTargets(_params: P, _call?: ToolCall): Target[] | Promise<Target[]> {
-    return [];
+    if (this.kind !== 'fetch') return [];
+    // What it sends and brings in is not known, so it may be anything.
+    const target = { type: 'command', words: [this.name], asks: false, hidden: true } as const;
+    return [{ ...target, sends: { to: 'the network' }, brings: { what: `a result of ${this.name}` } }];
   }
 
   /** A tool that edits or executes asks, unless its author decides otherwise. */
@@ -190,7 +193,7 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
   }
 
   override getTargets(params: ParamsOf<S>): Target[] | Promise<Target[]> {
-    return this.#spec.targets?.(this.parsedParams(params)) ?? [];
+    return this.#spec.targets?.(this.parsedParams(params)) ?? super.getTargets(params);
   }
 
   override async execute(params: ParamsOf<S>, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
