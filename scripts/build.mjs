@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { rolldown } from 'rolldown';
 import { directImports } from './direct-imports.mjs';
 import { writeManPage } from './man-page.mjs';
@@ -72,9 +73,7 @@ const pricesAsText = {
     handler(code) {
       const [, list] = /^const \w+ = (\[\n.*?\n\])/s.exec(code);
       const unused = new Set(['description', 'extractors', 'price_comments', 'prices_checked', 'pricing_urls']);
-      const text = JSON.stringify(new Function(`return ${list}`)(), (key, value) =>
-        unused.has(key) ? undefined : value,
-      );
+      const text = JSON.stringify(runInNewContext(list), (key, value) => (unused.has(key) ? undefined : value));
       return code.replace(list, () => `JSON.parse(${JSON.stringify(inAscii(text))})`);
     },
   },

@@ -138,7 +138,7 @@ function isSlip(word: string, name: string): boolean {
   let end = 0;
   while (end < shorter - start && word.at(-1 - end) === name.at(-1 - end)) end++;
   const [typed, meant] = [word.slice(start, word.length - end), name.slice(start, name.length - end)];
-  return (typed.length <= 1 && meant.length <= 1) || (typed.length === 2 && meant === [...typed].reverse().join(''));
+  return (typed.length <= 1 && meant.length <= 1) || (typed.length === 2 && meant === `${typed[1]}${typed[0]}`);
 }
 
 function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
