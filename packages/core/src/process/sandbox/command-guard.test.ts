@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bundleChild } from '../../../../../testing/bundle.js';
 import { hasProgram } from '../../../../../testing/programs.js';
@@ -335,6 +336,39 @@ describe.skipIf(!hasProgram('bwrap'))('what mounts alone cannot protect', () => 
       expect.stringMatching(/^.*\/\.envrc changed while .* is back\. Removed: it is now .*\.$/),
     ]);
     expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('old\n');
+  });
+
+  const overwrite = 'for i in {1..60}; do (echo PLANTED > .envrc) 2>/dev/null; sleep 0.01; done';
+
+  test('a protected file that a program replaces while a command starts is not left to the command', async () => {
+    const { root, run } = repository({ '.envrc': 'mine\n' });
+    await run('true');
+    renameSync(join(root, '.envrc'), join(root, 'away'));
+    const result = run(overwrite);
+    await wait(150);
+    renameSync(join(root, 'away'), join(root, '.envrc'));
+    await result;
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('mine\n');
+  });
+
+  test('the first command starts after a checkout that is under way', async () => {
+    const { root, run } = repository({ '.envrc': 'mine\n' });
+    writeFileSync(join(root, '.git/index.lock'), '');
+    rmSync(join(root, '.envrc'));
+    const result = run(overwrite);
+    await wait(150);
+    writeFileSync(join(root, '.envrc'), 'mine\n');
+    rmSync(join(root, '.git/index.lock'));
+    await result;
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('mine\n');
+  });
+
+  test('a command can create a protected file that the person removed', async () => {
+    const { root, run } = repository({ '.envrc': 'mine\n' });
+    await run('true');
+    rmSync(join(root, '.envrc'));
+    await run('echo new > .envrc');
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('new\n');
   });
 
   test('a protected name that is a symlink cannot be replaced', async () => {

@@ -9,6 +9,7 @@ import { bareNames } from './planted-repositories.js';
 import { firstLink, type PutAside } from './put-aside.js';
 import type { RestoredContents } from './restored-contents.js';
 import { isSame, lstatOf, readSnapshot, type Snapshot, type Snapshots } from './snapshots.js';
+import { isGitAtWork } from './steady-names.js';
 import { compareWithCommit } from './tracked-file.js';
 
 export interface GuardedPlaces {
@@ -91,11 +92,10 @@ export class CommandGuard {
   /** Waits until the program that replaced the names is done: a checkout writes its files before it moves HEAD. */
   async #settle(lost: readonly string[]): Promise<void> {
     const deadline = performance.now() + maxSettleMs;
-    const locks = this.#places.roots.flatMap((root) => gitLocks.map((name) => join(root, '.git', name)));
     let last = '';
     while (performance.now() < deadline) {
       const now = lost.map((path) => `${lstatOf(path)?.ctimeNs}`).join();
-      if (now === last && !locks.some(isFresh)) return;
+      if (now === last && !isGitAtWork(this.#places.roots)) return;
       last = now;
       await wait(settleStepMs);
     }
@@ -234,13 +234,6 @@ const maxJudgements = 5;
 const maxCheckedFiles = 100;
 const maxSettleMs = 5_000;
 const settleStepMs = 100;
-const gitLocks = ['index.lock', 'HEAD.lock', 'config.lock'];
-
-/** A git that was killed leaves its lock behind. */
-function isFresh(lock: string): boolean {
-  const info = lstatOf(lock);
-  return info !== undefined && Date.now() - Number(info.ctimeMs) < maxSettleMs;
-}
 
 function bytesOf(path: string): Buffer | undefined {
   try {

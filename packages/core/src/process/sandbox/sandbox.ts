@@ -23,6 +23,7 @@ import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
+import { planSteadily, untilSteady } from './steady-names.js';
 import { planView, programDirectories } from './visible-files.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
@@ -215,17 +216,16 @@ export class Sandbox {
     this.#programSockets ??= someSocketsBelow(programDirectories, path);
     this.#privateFiles ??= privateFilesBelow('/etc', path);
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const covered = [...(sockets ?? []), ...(await this.#programSockets)];
-    const privateFiles = await this.#privateFiles;
     const details = {
       ...given,
       homeFiles,
       repositories,
-      privateFiles,
+      privateFiles: await this.#privateFiles,
       empty: files.empty,
       run: files.run,
-      sockets: covered,
+      sockets: [...(sockets ?? []), ...(await this.#programSockets)],
     };
+    await untilSteady(roots, this.#snapshots);
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
@@ -255,7 +255,7 @@ export class Sandbox {
       hasUserNamespace,
       isNetworkShared: entry !== undefined,
     };
-    const makePlan = () => planBubblewrap(options);
+    const makePlan = () => planSteadily(() => planBubblewrap(options), this.#snapshots);
     // The first descriptors that a program inherits after stdin, stdout and stderr are for the status and the filter.
     const filters = filter === undefined ? [] : [filter];
     const plan = holdsMounts ? holdMounts(makePlan, 4 + filters.length) : { ...makePlan(), descriptors: [] };

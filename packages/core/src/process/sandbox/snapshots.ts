@@ -18,8 +18,7 @@ export class Snapshots {
     for (const path of paths) {
       const info = lstatOf(path);
       if (info === undefined) continue;
-      // No program can set the time of the last change of an inode.
-      const version = `${info.dev}:${info.ino}:${info.ctimeNs}:${info.size}`;
+      const version = versionOf(info);
       const known = this.#known.get(path);
       const snapshot = known?.version === version ? known.snapshot : read(path, info);
       this.#known.set(path, { version, snapshot });
@@ -27,6 +26,21 @@ export class Snapshots {
     }
     return taken;
   }
+
+  /** What distinguishes the files now at all names that were taken; `undefined` if one is missing. */
+  versions(): string | undefined {
+    const infos = [...this.#known.keys()].map(lstatOf);
+    return infos.some((info) => info === undefined) ? undefined : infos.map((info) => info && versionOf(info)).join();
+  }
+
+  forgetMissing(): void {
+    for (const path of this.#known.keys()) if (lstatOf(path) === undefined) this.#known.delete(path);
+  }
+}
+
+/** No program can set the time of the last change of an inode. */
+function versionOf({ dev, ino, ctimeNs, size }: BigIntStats): string {
+  return `${dev}:${ino}:${ctimeNs}:${size}`;
 }
 
 function read(path: string, info: BigIntStats): Snapshot {

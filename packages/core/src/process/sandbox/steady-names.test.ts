@@ -1,0 +1,19 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../../testing/temp-directory.js';
+import { Snapshots } from './snapshots.js';
+import { planSteadily } from './steady-names.js';
+
+test('a plan that missed a protected file is made again', () => {
+  const file = join(tempDirectory({ '.envrc': 'mine\n' }), '.envrc');
+  const snapshots = new Snapshots();
+  snapshots.take([file]);
+  rmSync(file);
+  const seesFile = () => {
+    const isThere = existsSync(file);
+    if (!isThere) writeFileSync(file, 'mine\n');
+    return isThere;
+  };
+  expect(planSteadily(seesFile, snapshots)).toBe(true);
+});
