@@ -40,7 +40,7 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (!io.isInteractive || invocation.flags.prompt !== undefined) process.on('warning', reportWarning);
     return await dispatch(invocation, io);
   } catch (error) {
-    return reportError(error);
+    return reportError(error, args);
   }
 }
 
@@ -83,9 +83,12 @@ function startDirectory(): string {
 }
 
 /** Prints one line, and the stack trace only with LATHE_DEBUG. Returns the exit code. */
-function reportError(error: unknown): number {
+function reportError(error: unknown, [first = '']: readonly string[]): number {
   if (error instanceof UsageError) {
-    err(`lathe: ${error.message}\nTry: lathe --help`);
+    const command = commandNames.find((name) => name === first);
+    const all = 'lathe --help';
+    const help = command === undefined ? all : `lathe ${command} --help (all commands: ${all})`;
+    err(`lathe: ${error.message}\nTry: ${help}`);
     return exitCodes.usage;
   }
   err(`lathe: ${errorMessage(error)}`);
@@ -117,7 +120,7 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
     const code = await command.run(invocation, io, controller.signal);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } catch (error) {
-    const code = reportError(error);
+    const code = reportError(error, io.args);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } finally {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, interrupt);

@@ -107,7 +107,10 @@ test('a result names the calls that needed an approval, and what would allow the
   const env = modelVariables('openai', server.url);
   expect(await runProgram(['batch', join(home, 'tasks.jsonl')], { cwd: root, home, env })).toMatchObject({ code: 0 });
   expect(resultsIn(join(home, 'tasks.results.jsonl'))).toMatchObject([
-    { status: 'success', result: expect.stringMatching(/^did one\n\[write_file was not run: .* --approval-mode\.\]$/) },
+    {
+      status: 'success',
+      result: expect.stringMatching(/^did one\n\[write_file was not run: .* --approval-mode auto\.\]$/),
+    },
   ]);
 }, 60_000);
 

@@ -13,9 +13,7 @@ export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const fleet = await loadFleet();
     if (!fleet) {
-      io.err(
-        `lathe: this needs the package ${fleetPackage}. Install it next to lathe: npm install --global ${fleetPackage}`,
-      );
+      io.err(`lathe: this needs the package ${fleetPackage}, installed next to lathe: docs/fleet.md says how.`);
       return exitCodes.failure;
     }
     const [name, ...args] = operands;

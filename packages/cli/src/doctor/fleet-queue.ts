@@ -8,7 +8,7 @@ export async function fleetQueue(_lathe: unknown, io: Io, signal: AbortSignal): 
   const title = 'fleet';
   const loaded = await loadFleet();
   if (!loaded) {
-    const hint = `npm install --global ${fleetPackage}`;
+    const hint = 'docs/fleet.md says how to install it';
     return [{ state: 'bad', title, detail: `LATHE_FLEET_QUEUE is set, but ${fleetPackage} is not installed`, hint }];
   }
   const findings: Finding[] = [];

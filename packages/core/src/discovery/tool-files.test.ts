@@ -173,7 +173,8 @@ test('nothing runs in a folder that is not trusted', async () => {
 // SH01
 test('no file runs before the user approved exactly these files', async () => {
   const consent = new Consent(new LatheHome(tempDirectory()));
-  const { folder } = toolFiles({ 'a.ts': `${imported}export default ${defined('a')};`, '_b.ts': '' });
+  const text = `${imported}export default ${defined('a')};`;
+  const { folder } = toolFiles({ 'a.ts': text, '_b.ts': '' });
   const withApprover = (approver: Approver) =>
     new ToolFiles({ label: 'files', folder, isTrusted: true, gate: new ConsentGate(consent, approver) });
   await expect(withApprover(denyAll).discover(never)).rejects.toThrow('lathe trust');
@@ -186,7 +187,8 @@ test('no file runs before the user approved exactly these files', async () => {
     },
   };
   expect(await withApprover(agree).discover(never)).toHaveLength(1);
-  expect(asked).toEqual([expect.objectContaining({ type: 'exec', command: '_b.ts\na.ts', directory: folder })]);
+  const prompt = `${join(folder, '_b.ts')}\n\n\n\n${join(folder, 'a.ts')}\n\n${text}`;
+  expect(asked).toEqual([expect.objectContaining({ type: 'info', prompt })]);
   expect(await withApprover(denyAll).discover(never)).toHaveLength(1);
   writeFileSync(join(folder, '_b.ts'), ' ');
   await expect(withApprover(denyAll).discover(never)).rejects.toThrow('lathe trust');

@@ -81,11 +81,11 @@ export class ToolFiles implements ToolSource {
       id: copyOf,
       definition: plugin ? { texts, pin: plugin.pin } : texts,
       confirmation: {
-        type: 'exec',
+        type: 'info',
         title: `Let ${owner} add tools by loading its files? They run inside Lathe, without a sandbox.`,
-        command: Object.keys(texts).join('\n'),
-        rootCommand: 'tool files',
-        directory: folder,
+        prompt: Object.entries(texts)
+          .map(([name, text]) => `${join(folder, name)}\n\n${text.trimEnd()}`)
+          .join('\n\n'),
       },
     };
   }

@@ -76,11 +76,14 @@ class Explanation {
 
   #checkProperties(node: SchemaNode, value: Record<string, unknown>, path: string): void {
     const properties = ownRecord(node, 'properties');
+    const others = Object.keys(value).filter((key) => !Object.hasOwn(properties, key));
+    // A misspelled name is most likely the missing one.
+    const given = others.length > 0 ? ` (given: ${others.slice(0, 3).join(', ')})` : '';
     for (const key of ownList(node, 'required')) {
       if (typeof key !== 'string' || Object.hasOwn(value, key)) continue;
       const schema = own(properties, key);
       const shape = isRecord(schema) ? `: it must be ${expectation(this.#root, schema)}` : '';
-      this.#add(joinPath(path, key), `is missing${shape}`);
+      this.#add(joinPath(path, key), `is missing${shape}${given}`);
     }
     const additional = own(node, 'additionalProperties');
     for (const key of Object.keys(value)) {

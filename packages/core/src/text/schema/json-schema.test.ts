@@ -25,6 +25,7 @@ test.each<[unknown, string | null]>([
   [{ mode: 'medium' }, 'mode must be one of "fast", "slow", got "medium"'],
   [{ name: 'ABC' }, 'name must be a string of at least 1 and at most 3 characters matching "^[a-z]+$", got "ABC"'],
   [{ todos: [{ status: 'a' }, {}] }, 'todos[1].status is missing: it must be a string'],
+  [{ todos: [{ statu: 'a' }] }, 'todos[0].status is missing: it must be a string (given: statu)'],
   [{ todos: [{ status: 4 }] }, 'todos[0].status must be a string, got 4'],
   [{ either: 5 }, 'either must be a string or a list, each item a string, got 5'],
   [{ either: ['a', 5] }, 'either[1] must be a string, got 5'],
