@@ -64,7 +64,8 @@ async function describeChange(path: string, old?: PluginFile, now?: PluginFile):
   const change = old ? (now ? 'changed' : 'removed') : 'added';
   const title = `${change}${now?.isExecutable ? ' (a program)' : ''}: ${visibleText(path)}`;
   const [oldText, newText] = [textOf(old?.content), textOf(now?.content)];
-  if (oldText === undefined || newText === undefined) return [title];
+  if (oldText === undefined || newText === undefined)
+    return [now ? `${title} (${now.content.length} bytes, not shown: binary or too long)` : title];
   const [oldLines, newLines] = [splitKeepingBreaks(oldText), splitKeepingBreaks(newText)];
   const hunks = hunksOf(oldLines, newLines, await diffLines(oldLines, newLines));
   return [title, formatDiff(hunks, { oldName: old ? path : null, newName: path }).trimEnd()];
