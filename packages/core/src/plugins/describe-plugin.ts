@@ -64,11 +64,14 @@ async function describeChange(path: string, old?: PluginFile, now?: PluginFile):
   const change = old ? (now ? 'changed' : 'removed') : 'added';
   const title = `${change}${now?.isExecutable ? ' (a program)' : ''}: ${visibleText(path)}`;
   const [oldText, newText] = [textOf(old?.content), textOf(now?.content)];
-  if (oldText === undefined || newText === undefined)
-    return [now ? `${title} (${now.content.length} bytes, not shown: binary or too long)` : title];
+  if (oldText === undefined || newText === undefined) return [title + notShown(now)];
   const [oldLines, newLines] = [splitKeepingBreaks(oldText), splitKeepingBreaks(newText)];
   const hunks = hunksOf(oldLines, newLines, await diffLines(oldLines, newLines));
   return [title, formatDiff(hunks, { oldName: old ? path : null, newName: path }).trimEnd()];
+}
+
+function notShown(file: PluginFile | undefined): string {
+  return file ? ` (${file.content.length} bytes, not shown: binary or too long)` : '';
 }
 
 /** `undefined` for what is not worth showing as text. */
