@@ -349,6 +349,13 @@ export const fixed = {
       'maxSnapshotBytes',
       'Bytes of a protected file that come back after a change; a larger one is only put aside',
     ],
+    [
+      'core/src/process/sandbox/snapshots.ts',
+      'maxSteadyMs',
+      'Milliseconds that a command waits for git, or for a protected file to come back',
+    ],
+    ['core/src/process/sandbox/snapshots.ts', 'maxPlans', 'Times that a sandbox is planned again after a change'],
+    ['core/src/process/sandbox/snapshots.ts', 'maxLockAgeMs', 'Milliseconds after which a lock of git is old'],
     ['core/src/process/sandbox/command-guard.ts', 'maxCheckedFiles', 'Files of a replaced directory compared with git'],
     ['core/src/process/sandbox/command-guard.ts', 'maxSettleMs', 'Milliseconds until a replaced file is judged'],
     ['core/src/process/sandbox/command-guard.ts', 'maxJudgements', 'Times that a replaced file is judged again'],

@@ -241,10 +241,13 @@ test.skipIf(!hasRedis)('status, doctor, results and apply as a person uses them'
   const ran = await fleet.lathe(['run', 'tasks.jsonl', '--run', 'first', '--out', 'results.jsonl'], cwd);
   expect({ code: ran.code, out: ran.stdout }).toEqual({ code: 0, out: '' });
   expect(JSON.parse(readFileSync(join(cwd, 'results.jsonl'), 'utf8'))).toMatchObject({ id: 't', status: 'success' });
+  // The worker reports its places a little later.
+  const idle = `worker ${name}: 0 of 4 places in use`;
+  await expect.poll(async () => (await fleet.lathe(['status'])).stdout, { timeout: 20_000 }).toContain(idle);
   const { stdout } = await fleet.lathe(['status']);
   expect(stdout).toContain('1 ended, 0 given up');
   expect(stdout).toMatch(/run first: 1 of 1 ended, 0 with an error, \d+ tokens/);
-  expect(stdout).toContain(`worker ${name}: 0 of 4 places in use`);
+  expect(stdout).toContain(idle);
   // Somebody who can write to the server cannot keep others from seeing the state.
   for (const value of ['{', '5', '{"seen":1}', '{"seen":9e15,"teams":"default"}']) {
     await fleet.board.set('workers', `junk ${value}`, value);

@@ -71,7 +71,7 @@ async function download(address: string, signal: AbortSignal): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Follows redirects. An https address must not lead to one that is not: whoever answers there could send anything. */
+/** Follows redirects. An https address must not lead to another protocol: anybody on the way could send another archive. */
 async function follow(address: string, signal: AbortSignal, left = 5): Promise<Response> {
   const response = await fetch(address, { redirect: 'manual', signal });
   const location = response.headers.get('location');

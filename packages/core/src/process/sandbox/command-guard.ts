@@ -8,8 +8,7 @@ import { isPlaceholder } from './placeholders.js';
 import { bareNames } from './planted-repositories.js';
 import { firstLink, type PutAside } from './put-aside.js';
 import type { RestoredContents } from './restored-contents.js';
-import { isSame, lstatOf, readSnapshot, type Snapshot, type Snapshots } from './snapshots.js';
-import { isGitAtWork } from './steady-names.js';
+import { isGitAtWork, isSame, lstatOf, readSnapshot, type Snapshot, type Snapshots } from './snapshots.js';
 import { compareWithCommit } from './tracked-file.js';
 
 export interface GuardedPlaces {

@@ -22,8 +22,7 @@ import { RestoredContents } from './restored-contents.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { SessionDirectory } from './session-directory.js';
-import { Snapshots } from './snapshots.js';
-import { planSteadily, untilSteady } from './steady-names.js';
+import { planSteadily, Snapshots, untilSteady } from './snapshots.js';
 import { planView, programDirectories } from './visible-files.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';

@@ -2,8 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
-import { Snapshots } from './snapshots.js';
-import { planSteadily } from './steady-names.js';
+import { planSteadily, Snapshots } from './snapshots.js';
 
 test('a plan that missed a protected file is made again', () => {
   const file = join(tempDirectory({ '.envrc': 'mine\n' }), '.envrc');
