@@ -1,6 +1,6 @@
 // The attacks on our sandbox, against the sandboxes of others too: writes docs/sandbox-comparison.md.
 //   node scripts/sandbox-peers.mjs [--only lathe,codex,srt,none] [--results DIR]
-// The others are installed below bench/.work. The results of each contestant are kept, so that --only runs one again.
+// The others are installed below bench/.work; srt also needs socat. Results are kept, so that --only runs one contestant again.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
