@@ -170,6 +170,16 @@ test('what is removed while another command starts does not count as old for tha
   expect(existsSync(planted)).toBe(false);
 });
 
+test('an empty directory in the place of a symlink is replaced by the symlink', async () => {
+  const root = realpathSync(tempDirectory({ 'real/hook.sh': 'exit 0\n' }));
+  symlinkSync('real', join(root, 'linked'));
+  const guard = guardOf(root, new LatheHome(tempDirectory()), 'linked');
+  rmSync(join(root, 'linked'));
+  mkdirSync(join(root, 'linked'));
+  expect(await guard.check()).toEqual([expect.stringContaining('The content from before is back.')]);
+  expect(readFileSync(join(root, 'linked/hook.sh'), 'utf8')).toBe('exit 0\n');
+});
+
 test('a note counts although the clock of the file system is a little behind', () => {
   const directory = tempDirectory();
   const restored = new RestoredContents(directory);

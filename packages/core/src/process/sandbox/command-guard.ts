@@ -149,6 +149,8 @@ export class CommandGuard {
     const now = readSnapshot(path);
     if (isSame(now, before)) return true;
     const info = lstatOf(path);
+    // Where a file or symlink was, an empty directory does harm: what programs look for is missing.
+    if (info?.isDirectory() && before.type !== 'other' && readdirSync(path).length === 0) return false;
     if (info?.isDirectory()) return this.#isCommittedDirectory(path);
     if (!info?.isFile()) return false;
     if (!isGitConfig(path)) return this.#isCommitted(path);
