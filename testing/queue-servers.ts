@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** A server behind a fleet, on loopback. */
 export interface QueueServer {
@@ -61,9 +62,10 @@ export async function startPostgres(host = '127.0.0.1'): Promise<QueueServer> {
   );
   appendFileSync(join(data, 'pg_hba.conf'), `host all all ${host}/24 trust\n`);
   const url = `postgres://lathe@${host}:${port}/postgres`;
-  const server = await serve(url, { host, port, directory }, () =>
-    spawn(program, args, { stdio: 'ignore', cwd: directory, detached: true }),
-  );
+  const launch = () => spawn(program, args, { stdio: 'ignore', cwd: directory, detached: true });
+  // It listens before it answers.
+  const isReady = () => spawnSync(join(programs, 'pg_isready'), ['-q', '-d', url]).status === 0;
+  const server = await serve(url, { host, port, directory }, launch, isReady);
   // Its files hold long values compressed.
   const tables = () => execFileSync(join(programs, 'pg_dump'), [url], { encoding: 'utf8', maxBuffer: 1 << 30 });
   return { ...server, dump: async () => `${await server.dump()}\n${tables()}` };
@@ -73,6 +75,7 @@ async function serve(
   url: string,
   { host, port, directory }: { host: string; port: number; directory: string },
   launch: () => ChildProcess,
+  isReady = () => true,
 ): Promise<QueueServer> {
   let child: ChildProcess | undefined;
   const server: QueueServer = {
@@ -80,6 +83,7 @@ async function serve(
     async start() {
       child = launch();
       await isListening(host, port);
+      for (let tries = 0; tries < 600 && !isReady(); tries++) await wait(50);
     },
     async kill() {
       const ended = child && new Promise((resolve) => child?.once('exit', resolve));
@@ -132,7 +136,7 @@ async function isListening(host: string, port: number): Promise<void> {
       socket.on('error', () => resolve(false));
     });
     if (isOpen) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await wait(50);
   }
   throw new Error(`nothing listens on port ${port}`);
 }
