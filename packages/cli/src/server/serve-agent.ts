@@ -40,7 +40,7 @@ async function answer(
   sessions: LiveSessions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const { pathname, searchParams } = new URL(`http://localhost/${request.url?.slice(1)}`);
   if (request.method === 'GET' && pathname === '/openapi.json') return send(response, 200, JSON.stringify(openApi()));
   const { name, params } = findOperation(request.method ?? '', pathname);
   const operation: ApiOperation = apiOperations[name];

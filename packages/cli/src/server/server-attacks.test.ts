@@ -81,6 +81,8 @@ test('only a request with the token, to this host, from no other origin, is answ
     [400, { body: '{"mode":"everything"}' }],
     [400, { body: '{"cwd":"/"}' }],
     [400, { body: '{' }],
+    [404, { method: 'GET', path: '//' }],
+    [404, { method: 'GET', path: 'http://[/' }],
     [404, { method: 'GET', path: '/v1/../etc/passwd' }],
     [404, { method: 'GET', path: '/v1/sessions/..%2f..%2fetc' }],
     [404, { path: '/v1/sessions/made-up/prompt', body: '{"text":"hi"}' }],

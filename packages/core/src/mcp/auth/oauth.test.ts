@@ -69,6 +69,8 @@ test('SG11: only a request with the right state counts', async () => {
   const visit = callback.visit('right');
   expect((await fetch(`${callback.url}?state=wrong&code=evil`)).status).toBe(404);
   expect((await fetch(`${callback.url}?code=evil`)).status).toBe(404);
+  // A path that is no address on its own.
+  expect((await fetch(new URL(callback.url).origin + '//')).status).toBe(404);
   expect((await fetch(`${callback.url}?state=right&code=good`)).status).toBe(200);
   expect((await visit).get('code')).toBe('good');
   callback.close();

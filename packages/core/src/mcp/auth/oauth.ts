@@ -204,7 +204,7 @@ const path = '/callback';
 export async function openCallbackServer(port = 0): Promise<CallbackServer> {
   const expected = new Map<string, (params: URLSearchParams) => void>();
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    const url = new URL(`http://127.0.0.1/${request.url?.slice(1)}`);
     const arrive = expected.get(url.searchParams.get('state') ?? '');
     const isExpected = url.pathname === path && request.method === 'GET' && arrive !== undefined;
     response.writeHead(isExpected ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
