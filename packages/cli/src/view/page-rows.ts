@@ -154,7 +154,7 @@ export class PageRows {
 
   #call({ id = '', name = '', args }: FunctionCall, description = ''): PageRow {
     const row = this.#calls.get(id) ?? this.#add(kinds.get(name) ?? 'other', '');
-    if (!this.#calls.has(id)) Object.assign(row, { status: 'interrupted', title: titleOf(name) });
+    if (!this.#calls.has(id)) Object.assign(row, { status: 'not finished', title: titleOf(name) });
     this.#calls.set(id, row);
     if (description !== '') row.title = titleOf(description === name ? name : `${name} ${description}`);
     if (args) this.#put(row, 'Parameters', formatParameters(args));
@@ -165,7 +165,7 @@ export class PageRows {
     const row = this.#calls.get(answer.id ?? '');
     if (!row) return;
     const isError = answer.response?.['error'] !== undefined;
-    if (row.status === 'interrupted') row.status = isError ? 'error' : 'success';
+    if (row.status === 'not finished') row.status = isError ? 'error' : 'success';
     row.sections = row.sections.filter(({ label }) => label !== 'Output');
     this.#put(row, isError ? 'Error' : 'Output', responseText(answer));
     row.sections.push(...imagesOf(answer.parts ?? []));
