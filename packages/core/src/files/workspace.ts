@@ -226,7 +226,8 @@ export function isWithin(root: string, path: string): boolean {
 
 /** An absolute POSIX path without empty or dotted segments: as most are, and then no resolving is needed. */
 function isPlain(path: string): boolean {
-  return sep === '/' && path.startsWith('/') && !/\/\.{0,2}(?:\/|$)/.test(path);
+  if (sep !== '/' || !path.startsWith('/') || path.endsWith('/') || path.includes('//')) return false;
+  return !path.includes('/.') || !/\/\.{1,2}(?:\/|$)/.test(path);
 }
 
 /** Why a path is rejected without a look at the file system: no honest call spells it so, or it reaches another machine. */
