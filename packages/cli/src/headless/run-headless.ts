@@ -1,11 +1,11 @@
 import type { AgentEvent, AgentLathe, Session } from '@lathe/agent';
 import { type Approver, denyAll, type PartListUnion } from '@lathe/core';
-import { visibleText } from '@lathe/core/host';
-import { type Flags, resumeOf } from '../command-line/args.js';
+import type { Flags } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
-import { openChosenSession } from '../startup/open-chosen-session.js';
-import { ignoredSettings, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { isToolQuestion } from '../drivers/approval-answers.js';
+import { ignoredSettings } from '../startup/open-lathe.js';
+import { withSession } from '../startup/with-session.js';
 import { JsonAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
 import type { Denial, Outcome, Output, RunInfo } from './output.js';
@@ -36,19 +36,19 @@ export async function runHeadless(
 
 async function start(
   words: readonly string[],
-  task: Omit<Task, 'lathe' | 'prompt' | 'typed'>,
+  task: Omit<Task, 'prompt' | 'typed'>,
   signal: AbortSignal,
 ): Promise<Finished> {
   const { flags, io } = task;
   const prompt = await readPrompt(words, io, signal);
   signal.throwIfAborted();
-  const lathe = await openLathe(flags, io);
-  try {
-    return await work({ ...task, lathe, prompt, typed: words.join(' ') }, signal);
-  } finally {
-    await runSessionEndHooks(lathe);
-    await lathe.close();
-  }
+  const startedAt = performance.now();
+  const callApprover = countingApprover();
+  return withSession({ flags, io, callApprover }, signal, async (session, lathe) => {
+    if (typeof session === 'string') return emptyOutcome('no-model', session, startedAt);
+    const ended = await work(session, lathe, { ...task, prompt, typed: words.join(' ') }, signal);
+    return { ...ended, neededApproval: callApprover.count > 0 };
+  });
 }
 
 /** `neededApproval`: a call would have needed a person. */
@@ -61,7 +61,6 @@ function emptyOutcome(reason: Outcome['reason'], message: string, startedAt: num
 }
 
 interface Task {
-  lathe: AgentLathe;
   output: Output;
   prompt: string;
   /** The part of the prompt from the command line. */
@@ -71,22 +70,15 @@ interface Task {
   io: Io;
 }
 
-async function work(task: Task, signal: AbortSignal): Promise<Finished> {
-  const { lathe, output, prompt, typed, jsonAnswer, flags, io } = task;
-  const startedAt = performance.now();
-  const requests = { count: 0 };
-  const options = { approver: countingApprover(requests), ...resumeOf(flags) };
-  const opened = await openChosenSession(lathe, { flags, io, ...options }, signal);
-  if (typeof opened === 'string') return emptyOutcome('no-model', opened, startedAt);
-  const { session, notes } = opened;
-  for (const note of notes) io.err(`lathe: ${visibleText(note)}`);
+async function work(session: Session, lathe: AgentLathe, task: Task, signal: AbortSignal): Promise<Outcome> {
+  const { output, prompt, typed, jsonAnswer, io } = task;
   output.begin(runInfo(lathe, session, io));
   const denials: Denial[] = [];
   const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
   const files = await readMentions(prompt, lathe, io, signal, typed);
   const first = await follow([prompt, ...files, ...(jsonAnswer ? [`\n\n${jsonAnswer.instruction}`] : [])]);
   const outcome = jsonAnswer && first.reason === 'done' ? await checkAnswer(first, jsonAnswer, follow) : first;
-  return { ...outcome, denials, neededApproval: requests.count > 0 };
+  return { ...outcome, denials };
 }
 
 type Ended = Omit<Outcome, 'denials'>;
@@ -150,14 +142,15 @@ async function checkAnswer(
 }
 
 /** Denies every request and counts them for the exit code. A tool's question is none: the tool can do without an answer. */
-function countingApprover(requests: { count: number }): Approver {
-  return {
-    decide(request, signal) {
-      const { confirmation } = request;
-      if (confirmation.type !== 'info' || !confirmation.isQuestion) requests.count += 1;
+export function countingApprover(): Approver & { count: number } {
+  const approver = {
+    count: 0,
+    decide: (request, signal) => {
+      if (!isToolQuestion(request)) approver.count += 1;
       return denyAll.decide(request, signal);
     },
-  };
+  } satisfies Approver & { count: number };
+  return approver;
 }
 
 export function runInfo(

@@ -1,14 +1,13 @@
 import type { AgentLathe, Session } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
-import { Channel, visibleText } from '@lathe/core/host';
+import { Channel } from '@lathe/core/host';
 import { approvalModes, modeNamed } from '../command-line/approval-modes.js';
-import { type Flags, resumeOf, UsageError } from '../command-line/args.js';
+import { type Flags, UsageError } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
-import { openChosenSession } from '../startup/open-chosen-session.js';
-import { openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { switchModel } from '../startup/open-model.js';
+import { withSession } from '../startup/with-session.js';
 import { JsonOutput } from './json-output.js';
 import type { Denial } from './output.js';
 import { PermissionRequests } from './permission-requests.js';
@@ -26,17 +25,10 @@ export async function runStream(words: readonly string[], flags: Flags, io: Io, 
       '--input-format stream-json needs -o stream-json, no --json-schema, and prompts only on stdin',
     );
   const permissions = new PermissionRequests((message) => io.out(JSON.stringify(message)));
-  const lathe = await openLathe(flags, io, { approver: permissions });
-  try {
-    const options = { flags, io, ...resumeOf(flags) };
-    const opened = await openChosenSession(lathe, options, signal);
-    if (typeof opened === 'string') throw new Error(opened);
-    for (const note of opened.notes) io.err(`lathe: ${visibleText(note)}`);
-    return await new StreamDriver({ lathe, session: opened.session, permissions, flags, io, signal }).run();
-  } finally {
-    await runSessionEndHooks(lathe);
-    await lathe.close();
-  }
+  return withSession({ flags, io, approver: permissions }, signal, (session, lathe) => {
+    if (typeof session === 'string') throw new Error(session);
+    return new StreamDriver({ lathe, session, permissions, flags, io, signal }).run();
+  });
 }
 
 interface Parts {
@@ -72,14 +64,14 @@ class StreamDriver {
 
   async #work(prompt: PartUnion[]): Promise<number> {
     const { lathe, session, permissions, io, signal } = this.#parts;
-    const [output, denials, before] = [this.#output, [] as Denial[], permissions.unanswered];
+    const [output, denials, before] = [this.#output, [] as Denial[], permissions.unattended.count];
     this.#turn = new AbortController();
     const ending = AbortSignal.any([signal, this.#turn.signal]);
     const text = prompt.filter((part) => typeof part === 'string').join('\n');
     const files = await readMentions(text, lathe, io, ending);
     const end = await followPrompt(session, [...prompt, ...files], { output, denials, io }, ending);
     output.end({ ...end, denials });
-    return exitCode({ ...end, denials, neededApproval: permissions.unanswered > before });
+    return exitCode({ ...end, denials, neededApproval: permissions.unattended.count > before });
   }
 
   async #read(): Promise<void> {
@@ -120,11 +112,15 @@ class StreamDriver {
   async #control(request: Json): Promise<object> {
     const { lathe, session, permissions, flags, signal } = this.#parts;
     switch (request['subtype']) {
-      case 'initialize':
-        assertSupported(request);
+      case 'initialize': {
+        const names = ['hooks', 'sdkMcpServers', 'mcpServers', 'agents'].filter(
+          (name) => Object.keys(asObject(request[name])).length > 0,
+        );
+        if (names.length > 0) throw new Error(`Not supported here, use the settings: ${names.join(', ')}`);
         // From now on the program answers questions about calls.
         permissions.canAsk = true;
         return { commands: [], agents: [], models: [], output_style: 'default', account: {}, capabilities };
+      }
       case 'interrupt':
         permissions.interrupt();
         return {};
@@ -147,9 +143,3 @@ class StreamDriver {
 }
 
 const capabilities = { can_handle_can_use_tool: true, can_set_permission_mode: true, can_set_model: true };
-
-function assertSupported({ hooks, sdkMcpServers, mcpServers, agents }: Json): void {
-  const given = Object.entries({ hooks, sdkMcpServers, mcpServers, agents });
-  const names = given.flatMap(([name, value]) => (Object.keys(value ?? {}).length > 0 ? name : []));
-  if (names.length > 0) throw new Error(`Not supported here, use the settings: ${names.join(', ')}`);
-}

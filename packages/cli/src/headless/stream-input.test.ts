@@ -92,7 +92,20 @@ test('an answer saves a rule that it was shown, and no other', async () => {
   const first = await next('control_request');
   const [suggestion] = first.request.permission_suggestions;
   const rules = [{ toolName: 'run_shell_command', ruleContent: 'touch *' }];
-  expect(suggestion).toEqual({ type: 'addRules', rules, behavior: 'allow', destination: 'session' });
+  const exact = [{ toolName: 'run_shell_command', ruleContent: '=touch a' }];
+  const offered = (names: object[], destination: string) => ({
+    type: 'addRules',
+    rules: names,
+    behavior: 'allow',
+    destination,
+  });
+  expect(first.request.permission_suggestions).toEqual([
+    offered(rules, 'session'),
+    offered(rules, 'projectSettings'),
+    offered(rules, 'userSettings'),
+    offered(exact, 'session'),
+    offered(exact, 'projectSettings'),
+  ]);
   const wider = { ...suggestion, rules: [{ toolName: 'run_shell_command' }] };
   const mode = { type: 'setMode', mode: 'bypassPermissions', destination: 'session' };
   answer(first, { behavior: 'allow', updatedPermissions: [wider, mode] });
@@ -105,6 +118,20 @@ test('an answer saves a rule that it was shown, and no other', async () => {
   await next('result');
   expect(await end()).toBe(0);
   expect(['a', 'b', 'c', 'd'].map((name) => existsSync(join(cwd, name)))).toEqual([true, true, false, false]);
+});
+
+test('an answer that saves the rule for one exact command allows no other', async () => {
+  const calls = ['touch a', 'touch a', 'touch b'].map((command) => ({ calls: [shell(command)] }));
+  const { control, prompt, next, answer, end } = await driven([...calls, { text: 'done' }], ['--sandbox', 'off']);
+  await control(initialize);
+  prompt('go');
+  const first = await next('control_request');
+  answer(first, { behavior: 'allow', updatedPermissions: [first.request.permission_suggestions[3]] });
+  const second = await next('control_request');
+  expect(second.request.input).toEqual({ command: 'touch b' });
+  answer(second, { behavior: 'deny' });
+  await next('result');
+  expect(await end()).toBe(0);
 });
 
 test('an interrupt withdraws the question, ends the turn, and the next prompt works', async () => {
