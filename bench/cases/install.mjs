@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { group, NotThere, peerPackage } from '../case.mjs';
-import { peers } from '../peers.mjs';
+import { bundled, peers } from '../peers.mjs';
 
 const cli = join(import.meta.dirname, '..', '..', 'packages', 'cli');
-const others = Object.entries(peers).filter(([name]) => !name.startsWith('node'));
+const others = Object.entries(peers).filter(([name]) => !name.startsWith('node') && !bundled.includes(name));
 
 /** What stands on the disk after `npm install` of each, counted by `count(folder)`. */
 const installed = (count) => ({

@@ -6,7 +6,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { NotThere, peerPackage } from '../case.mjs';
 
 export async function open({ root, scratch, ...place }) {
-  const main = join(peerPackage(place, 'pi', '@earendil-works/pi-coding-agent'), 'dist', 'index.js');
+  const main = join(peerPackage(place, 'pi', '@earendil-works/pi-coding-agent'), 'dist', 'bundle', 'index.js');
   // It looks for ripgrep on the PATH, and would otherwise download one.
   symlinkSync(rgPath, join(scratch, 'rg'));
   Object.assign(process.env, { PATH: `${scratch}:${process.env.PATH}`, PI_OFFLINE: '1' });

@@ -1,5 +1,5 @@
-// The file tools of the Qwen Code program, which is published as one file: a copy of it exports them instead of starting.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+// The file tools of the Qwen Code program, whose modules export them.
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NotThere, peerPackage } from '../case.mjs';
@@ -7,8 +7,10 @@ import { textOf, unattended } from './gemini-family.mjs';
 
 export async function open({ root, scratch, ...place }) {
   process.env.HOME = scratch;
-  const copy = copyWithExports(peerPackage(place, 'qwen-cli', '@qwen-code/qwen-code'));
-  const { Config, EditTool, WriteFileTool } = await import(pathToFileURL(copy).href);
+  const folder = join(peerPackage(place, 'qwen-cli', '@qwen-code/qwen-code'), 'chunks');
+  const { EditTool } = await load(folder, (name) => name.startsWith('edit-'));
+  const { WriteFileTool } = await load(folder, (name) => name.startsWith('write-file-'));
+  const { Config } = await load(folder, (name) => exportsConfig(join(folder, name)));
   const config = new Config(unattended(root, 'qwen3-coder'));
   // As when the file was read before.
   config.getFileReadCacheDisabled = () => true;
@@ -21,19 +23,13 @@ export async function open({ root, scratch, ...place }) {
   };
 }
 
-function copyWithExports(folder) {
-  const copy = join(folder, 'cli.tools.mjs');
-  if (existsSync(copy)) return copy;
-  const bundle = readFileSync(join(folder, 'cli.js'), 'utf8');
-  const wanted = ['Config', 'EditTool', 'WriteFileTool'];
-  const starters = wanted.map((name) => {
-    const before = bundle.slice(0, bundle.search(new RegExp(`^ +${name} = class`, 'm')));
-    return /^var (init_\w+) = __esm/m.exec(before.slice(before.lastIndexOf(' = __esm(') - 100))?.[1];
-  });
-  const quiet = bundle.replace(/^main\(\)\.catch/m, 'Promise.resolve().catch');
-  if (quiet === bundle || starters.includes(undefined)) throw new NotThere('its file is put together differently');
-  const calls = starters.map((name) => `${name}();`).join(' ');
-  writeFileSync(`${copy}.${process.pid}`, `${quiet}\n${calls}\nexport { ${wanted.join(', ')} };\n`);
-  renameSync(`${copy}.${process.pid}`, copy);
-  return copy;
+function load(folder, isMeant) {
+  const name = readdirSync(folder).find(isMeant);
+  if (name === undefined) throw new NotThere('its files are put together differently');
+  return import(pathToFileURL(join(folder, name)).href);
+}
+
+function exportsConfig(path) {
+  const [, names = ''] = /^export \{([^}]*)\};\s*$/m.exec(readFileSync(path, 'utf8')) ?? [];
+  return /^ {2}Config,?$/m.test(names);
 }
