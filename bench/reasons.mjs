@@ -1,21 +1,22 @@
 // Why a peer is ahead, or a goal is missed: shown in RESULTS.md beside the case, as long as it is so.
 
-const durable = 'Our change is flushed to the disk and can be taken back; theirs is in memory when they report it.';
-const filtered =
-  'Secrets, deny rules and ignore files of agents are taken out of the answer; the names of a glob are compared after the rules.';
+const durable =
+  'Lathe flushes the change to the disk and can undo it; the others report success while it is still in memory.';
+const filtered = 'Lathe removes secrets, files under deny rules and files that agents must not see from the answer.';
+const named = `${filtered} Raw ripgrep does not apply ignore rules to files that -g names; with the same glob as a file type, which does apply them, it takes 1.2 × as long.`;
 const counted =
-  'After the hundredth match the search goes on for 5 ms, because most then end and the total can be said.';
-const dated = 'The newest come first, so the time of every match is asked for; plain ripgrep asks for none.';
+  'After the hundredth match Lathe searches for 5 ms more: most searches end in this time, and then the total is known.';
+const dated = 'Lathe lists the newest files first, so it reads the time of every match; plain ripgrep reads none.';
 
 /** @type {Record<string, string>} By the name of the case. */
 export const reasons = {
   'edit one hit in 88 KB': durable,
-  'edit what is not in 10 MB': 'The whole file is also searched for what is most like the text that was asked for.',
-  'write 10 MB over 10 MB': `${durable} The old content is kept for undo and the new one compared after the write; raw does neither.`,
+  'edit what is not in 10 MB': 'Lathe also looks for the most similar text in the whole file.',
+  'write 10 MB over 10 MB': `${durable} It also hashes both contents, keeps the old one for undo and reads the new one back; raw does none of this.`,
   'grep a rare literal in a kernel tree': filtered,
   'grep a rare literal in a kernel tree for the first time': filtered,
-  'grep in *.c of a kernel tree': filtered,
-  'grep in *.c of a kernel tree for the first time': filtered,
+  'grep in *.c of a kernel tree': named,
+  'grep in *.c of a kernel tree for the first time': named,
   'grep a literal in a TypeScript tree': filtered,
   'grep a literal in 500 source files': filtered,
   'grep a literal in 5,000 source files': filtered,
@@ -29,12 +30,14 @@ export const reasons = {
   'glob **/*.ts of 50,000 source files': dated,
   'glob *.txt of 100,000 files in one folder': dated,
   'list a folder of 100,000 files':
-    'Directories come first, so that every entry is looked at; pi looks at those it shows.',
-  'print the version': 'Codex is a compiled program; the start of Node alone takes longer.',
-  'run echo hi': 'A command is marked before it runs, and when it is over a look tells whether anything of it is left.',
-  '50 reads in one turn': 'Each read is judged, recorded and written to the session before it is answered.',
-  'tokens of the first request': 'pi offers four tools, we thirteen: among them search, the web, memory and subagents.',
-  packages: 'Theirs is one program built for one platform.',
+    'Lathe lists directories first, so it looks at every entry; pi looks only at those it shows.',
+  'print the version': 'Codex is a compiled program; Node alone takes longer to start.',
+  'run echo hi':
+    'Lathe marks a command before it runs, and looks for remaining processes when it ends. Its sandbox shows a list of places instead of the whole disk: some 40 mounts, where the smallest sandbox has five.',
+  '50 reads in one turn': 'Lathe checks each read against the rules, and writes it to the audit log and the session.',
+  'tokens of the first request':
+    'pi offers four tools, Lathe fourteen: among them search, the web, memory and subagents.',
+  packages: 'The others are one program built for one platform.',
   'resume a session of 200 MB':
-    'Every record is parsed and its checksum compared; the program shows where it can go back to.',
+    'Lathe parses every record, compares its checksum and shows where the session can go back to.',
 };

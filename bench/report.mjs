@@ -26,10 +26,10 @@ Peers: ${Object.entries(about.versions ?? {})
     .map(([name, version]) => `${name} ${version}`)
     .join(', ')}.
 
-Every case runs us, the peers and the raw limit in turns, each in a process of its own; figures are medians, memory is the
-peak above what the process used before the call, stall the longest time its event loop did not turn. **×** is the ratio to the
-raw limit of the same run: a plain program or system call that does the least that could answer. Read ratios, not times.
-_wrong_: an answer that lacks what was asked for. n/a: the peer has no such tool.
+Each case runs Lathe, the peers and the raw limit in turns, each in its own process. Figures are medians. Memory is the peak above
+what the process used before the call, stall the longest time in which its event loop did not run. **×** is the ratio to the raw
+limit of the same run: a plain program or system call that does the least possible work. Read ratios, not times. _wrong_: the
+answer lacks what was asked for. n/a: the peer has no such tool.
 
 ${goals.filter(({ isMet }) => isMet).length} of ${goals.length} goals are met.
 
@@ -70,7 +70,7 @@ function cell(result, { results: { raw }, unit, isRefusal }) {
   return parts.join('<br>');
 }
 
-/** Where a machine keeps its files is nobody's business. */
+/** Folders of the machine do not belong on the page. */
 function withoutFolders(text) {
   return text.replaceAll(/(?:\/[\w.-]+)+\/(?=[\w.-]+)/g, '');
 }
@@ -87,7 +87,7 @@ function growthSection(all) {
     const names = Object.keys(sorted[0].results);
     return names.flatMap((name) => {
       const measured = sorted.filter(({ results }) => results[name]?.time !== undefined);
-      // How fast somebody fails is not a cost of the work.
+      // How fast a program fails is not a cost of the work.
       const right = measured.filter(({ results }) => !results[name].error && results[name].isRight);
       if (right.length < 2) return [];
       const [first, last] = [right[0], right.at(-1)];
@@ -104,7 +104,7 @@ function growthSection(all) {
   return `## Growth\n\nThe dashed line is linear.\n\n![Curves](growth.svg)\n\n${table(['', '', 'at 1 ×, 10 ×, 100 × the size', 'exponent'], rows)}\n`;
 }
 
-/** Where a peer with a right answer is faster than we are, or needs less of what is counted. */
+/** Where a peer with a right answer is faster than Lathe, or needs less of what is counted. */
 function behindSection(all) {
   const rows = all.flatMap(({ name, results, verdicts, isRefusal }) => {
     const { lathe } = results;
@@ -119,12 +119,12 @@ function behindSection(all) {
       ? [`- **${name}**: ${[...ahead, ...missed].join('; ')}. ${reasons[name] ?? ''}`.trimEnd()]
       : [];
   });
-  return `## Where we are not ahead\n\n${rows.length > 0 ? rows.join('\n') : 'Nowhere.'}\n`;
+  return `## Where Lathe is not ahead\n\n${rows.length > 0 ? rows.join('\n') : 'Nowhere.'}\n`;
 }
 
 function busy({ cores }, all) {
   if (all.every(({ load }) => load <= cores)) return '';
-  return ' The machine had other work at the same time: times and stalls are longer than on a quiet one, for everybody.';
+  return ' The machine had other work at the same time: times and stalls of all programs are longer than on a quiet one.';
 }
 
 function span(numbers) {
