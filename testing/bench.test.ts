@@ -67,5 +67,5 @@ test('how fast somebody fails is neither a cost nor a lead, unless failing is th
   );
   expect(page).toContain('| read | pi | 1: 2 ms, +0 MB · 10: 20 ms, +0 MB · 100: fails | 1.00 |');
   expect(page).not.toContain('| read | other |');
-  expect(page.slice(page.indexOf('## Where'))).toBe('## Where we are not ahead\n\n- **edit nothing**: pi by 40 ×.\n');
+  expect(page.slice(page.indexOf('## Where'))).toBe('## Where Lathe is not ahead\n\n- **edit nothing**: pi by 40 ×.\n');
 });
