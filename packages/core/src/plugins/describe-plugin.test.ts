@@ -8,11 +8,13 @@ test('an update shows each changed text, and says which contents it does not sho
     ['a.md', file('one\n')],
     ['b.bin', file('\0')],
     ['gone.bin', file('\0')],
+    ['latin.sh', file(Buffer.from([0xe9]))],
     ['same.md', file('same\n')],
   ]);
   const after = new Map([
     ['a.md', file('two\n')],
     ['b.bin', file('\0\0')],
+    ['latin.sh', file(Buffer.from([0xe8]))],
     ['long.md', file('x'.repeat(100_001))],
     ['same.md', file('same\n')],
   ]);
@@ -21,6 +23,7 @@ test('an update shows each changed text, and says which contents it does not sho
     '--- a.md\n+++ a.md\n@@ -1 +1 @@\n-one\n+two',
     'changed: b.bin (2 bytes, not shown: binary or too long)',
     'removed: gone.bin',
+    'changed: latin.sh (1 bytes, not shown: binary or too long)',
     'added: long.md (100001 bytes, not shown: binary or too long)',
   ]);
 });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parseFrontMatter } from '../text/front-matter.js';
 import { diffLines } from '../text/line-diff.js';
 import { formatDiff, hunksOf, splitKeepingBreaks } from '../text/unified-diff.js';
@@ -76,5 +77,5 @@ function notShown(file: PluginFile | undefined): string {
 
 /** `undefined` for what is not worth showing as text. */
 function textOf(content: Buffer = Buffer.alloc(0)): string | undefined {
-  return content.length > maxShownBytes || content.includes(0) ? undefined : content.toString();
+  return content.length > maxShownBytes || content.includes(0) || !isUtf8(content) ? undefined : content.toString();
 }
