@@ -132,8 +132,8 @@ export class Worktree {
     await worktreeRecords(home).update((all) => all.filter(({ id }) => id !== record.id));
   }
 
-  #patch({ tree }: CopyChanges, paths: readonly string[], signal: AbortSignal): Promise<string> {
-    return this.#copy.patch(this.#base, tree, paths, signal);
+  #patch(changes: CopyChanges, paths: readonly string[], signal: AbortSignal): Promise<string> {
+    return this.#copy.patch(this.#base, changes, new Set(paths), signal);
   }
 }
 

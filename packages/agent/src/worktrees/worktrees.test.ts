@@ -115,6 +115,33 @@ test('a patch of the changes applies with git, binary files and modes included',
   await worktree.remove();
 });
 
+test('a patch has the exact bytes of texts in other encodings, and of files whose names are not UTF-8', async () => {
+  const root = repository({ 'a.txt': 'one\n', link: 'a file\n' });
+  const latin = Buffer.from('caf\u00e9\n', 'latin1');
+  writeFileSync(join(root, 'latin.txt'), latin);
+  git(root, 'add', '-A');
+  git(root, 'commit', '-qm', 'latin');
+  const worktree = await openWorktree(await place(root), { kind: 'task' }, never);
+  const inCopy = (name: string) => Buffer.concat([Buffer.from(`${worktree.cwd}/`), Buffer.from(name, 'latin1')]);
+  const changed = Buffer.concat([latin, latin]);
+  writeFileSync(join(worktree.cwd, 'a.txt'), 'two\n');
+  writeFileSync(join(worktree.cwd, 'latin.txt'), changed);
+  writeFileSync(inCopy('caf\u00e9.txt'), 'named\n');
+  rmSync(join(worktree.cwd, 'link'));
+  symlinkSync('a.txt', join(worktree.cwd, 'link'));
+  const { patch } = await worktree.changes(never);
+  expect(patch).toContain('+two');
+  const clone = join(tempDirectory(), 'clone');
+  git(root, 'clone', '-q', root, clone);
+  execFileSync('git', ['apply'], { cwd: clone, input: patch });
+  expect(readFileSync(join(clone, 'latin.txt'))).toEqual(changed);
+  expect(readFileSync(Buffer.concat([Buffer.from(`${clone}/`), Buffer.from('caf\u00e9.txt', 'latin1')]), 'utf8')).toBe(
+    'named\n',
+  );
+  expect(readFileSync(join(clone, 'link'), 'utf8')).toBe('two\n');
+  await worktree.remove();
+});
+
 test('attributes of the repository do not hide a change from the person who reads the patch', async () => {
   const root = repository({ '.gitattributes': '*.sh -diff\n*.js binary\n*.c diff=c\n', 'a.c': 'int a;\n' });
   const worktree = await openWorktree(await place(root), { kind: 'task' }, never);

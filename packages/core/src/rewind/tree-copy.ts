@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,7 +10,10 @@ import { type CopyChanges, type MergePlan, mergeChanges } from './merge-changes.
 import { namesOf, type PrivateGitPlace } from './open-private-git.js';
 import { PrivateGit } from './private-git.js';
 import { type RestoreOutcome, restoreFiles } from './restore-files.js';
-import { SnapshotStore, snapshotTree } from './snapshot-store.js';
+import { type FileEntry, SnapshotStore, snapshotTree } from './snapshot-store.js';
+
+/** As a line of a results file, it can still be read. */
+const maxPatchBytes = 128 << 20;
 
 export interface TreeCopyOptions {
   /** The repository's directory; its `root` is what is copied. */
@@ -58,14 +62,24 @@ export class TreeCopy {
     return { tree, leftOut, files: await this.#store.differences({ tree: base }, { tree }, signal) };
   }
 
-  /** A patch for `git apply`. */
-  async patch(base: string, tree: string, paths: readonly string[], signal: AbortSignal): Promise<string> {
-    if (paths.length === 0) return '';
+  /** A patch of these files for `git apply`. What is not UTF-8 is in it as git writes binary files. */
+  async patch(
+    base: string,
+    { tree, files }: CopyChanges,
+    paths: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    if (paths.size === 0) return '';
     const git = await this.#store.git(signal);
-    const args = ['diff-tree', '-r', '-p', '--binary', '--full-index', '--no-renames', '--no-ext-diff'];
-    const named = paths.length > 500 ? [] : ['--', ...paths.map((path) => `:(literal)${path}`)];
-    const output = await git.run([...args, '--no-textconv', base, tree, ...named], { signal, borrows: true });
-    return output.toString('utf8');
+    const args = '-r -p --binary --full-index --no-renames --no-ext-diff --no-textconv'.split(' ');
+    const options = { signal, borrows: true, maxBytes: maxPatchBytes };
+    const pieces = async (isBinary: 'auto' | 'true') =>
+      piecesOf(await git.run(['-c', `diff.default.binary=${isBinary}`, 'diff-tree', ...args, base, tree], options));
+    const readable = await pieces('auto');
+    const exact = readable.every((piece) => isUtf8(piece)) ? readable : await pieces('true');
+    const names = files.flatMap(({ path, from, to }) => (isSwap(from, to) ? [path, path] : [path]));
+    const chosen = readable.map((piece, at) => (isUtf8(piece) ? piece : (exact[at] ?? piece)));
+    return Buffer.concat(chosen.filter((_, at) => paths.has(names[at] ?? ''))).toString('utf8');
   }
 
   /** Compares the changes with the original as it is now. Changes nothing. */
@@ -155,6 +169,22 @@ export class TreeCopy {
     const own = new PrivateGit({ ...git.options, directory: path, root: directory, workTree: directory, index });
     await own.run(['read-tree', 'HEAD'], { signal });
   }
+}
+
+/** A file has one piece; no other line of a patch begins like the first line of a piece. */
+function piecesOf(patch: Buffer): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < patch.length; ) {
+    const end = patch.indexOf('\ndiff --git ', from) + 1 || patch.length;
+    pieces.push(patch.subarray(from, end));
+    from = end;
+  }
+  return pieces;
+}
+
+/** A file in place of a symlink, or the reverse: its patch has one piece that removes and one that creates. */
+function isSwap(from?: FileEntry, to?: FileEntry): boolean {
+  return from !== undefined && to !== undefined && from.mode.slice(0, 3) !== to.mode.slice(0, 3);
 }
 
 const configuration = `[core]
