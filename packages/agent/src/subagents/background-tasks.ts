@@ -140,7 +140,9 @@ export class BackgroundTasks {
     try {
       const { display, problem, note = '' } = await work({ id, signal, onEvent, onOpen });
       const text = [display.result || '(no report)', note].filter((part) => part !== '').join('\n\n');
-      this.#end(entry, problem === undefined ? 'done' : 'failed');
+      const isStopped = problem !== undefined && signal.aborted;
+      this.#end(entry, problem === undefined ? 'done' : isStopped ? 'stopped' : 'failed');
+      if (isStopped) return reportOf(entry, 'was stopped.', note);
       return reportOf(entry, problem === undefined ? 'is done' : `did not finish: ${problem}`, text);
     } catch (error) {
       const reason = thrownText(error);

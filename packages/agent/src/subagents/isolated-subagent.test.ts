@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Approver, LatheOptions } from '@lathe/core';
@@ -11,7 +12,7 @@ import type { ModelRequest } from '../models/model.js';
 import { ScriptedModel, type ScriptedTurn } from '../models/replay/scripted.js';
 import { openAgent } from '../open-agent.js';
 
-type Role = (request: ModelRequest, turn: number, cwd: string) => ScriptedTurn;
+type Role = (request: ModelRequest, turn: number, cwd: string) => ScriptedTurn | Promise<ScriptedTurn>;
 
 /** One model plays every agent: it tells them apart by the first words, and knows where each of them works. */
 function cast(roles: Record<string, Role>) {
@@ -121,6 +122,55 @@ test('one question shows the whole diff, and after a no nothing has changed and 
   expect(end.text).toContain('not applied');
   expect(end.text).toContain('diff --git a/a.txt b/a.txt');
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n');
+});
+
+test('a subagent that is stopped reports the changes that it made', async () => {
+  const root = repository({ 'a.txt': 'one\n' });
+  const control = { name: 'task_control', args: { action: 'stop', id: 't1' } };
+  const worked = new EventEmitter();
+  const hasWorked = once(worked, 'end');
+  const model = cast({
+    'lead the work': (request, turn) => {
+      if (turn === 0) return { calls: [isolated('change things', true)] };
+      return turn === 1 ? hasWorked.then(() => ({ calls: [control] })) : { text: lastText(request) };
+    },
+    'change things': (_, turn) => {
+      if (turn === 0) return { calls: [shell('echo 1 >> a.txt')] };
+      worked.emit('end');
+      return { delayMs: 600_000 };
+    },
+  });
+  const { agent, lathe, left } = await open(root, model);
+  const end = await endOf(agent, 'lead the work');
+  expect(end.text).toContain('was stopped');
+  expect(end.text).toContain('its changes were not applied');
+  expect(end.text).toContain('+1');
+  expect(lathe.subagents.background.list().map(({ state }) => state)).toEqual(['stopped']);
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n');
+  expect(left()).toEqual([]);
+});
+
+test('a subagent that is stopped at the question about its changes reports them', async () => {
+  const root = repository({ 'a.txt': 'one\n' });
+  const stops: Promise<string>[] = [];
+  const approver: Approver = {
+    decide: async ({ tool }) => {
+      if (tool !== 'apply_changes') return { outcome: 'once' };
+      stops.push(lathe.subagents.background.stop('t1'));
+      return { outcome: 'deny' };
+    },
+  };
+  const model = cast({
+    'lead the work': boss(isolated('change things', true)),
+    'change things': (_, turn) => (turn === 0 ? { calls: [shell('echo 1 >> a.txt')] } : { text: 'ok' }),
+  });
+  const { agent, lathe, left } = await open(root, model, { approver, flags: { 'tools.approvalMode': 'default' } });
+  await endOf(agent, 'lead the work');
+  await Promise.all(stops);
+  const reports = JSON.stringify(model.requests.at(-1)?.history);
+  expect(reports).toContain('Not all of its changes were applied');
+  expect(reports).toContain('+1');
+  expect(left()).toEqual([]);
 });
 
 test('hooks, filters and the configuration of the repository run nothing, and its git directory cannot be changed', async () => {

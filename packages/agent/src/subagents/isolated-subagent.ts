@@ -1,4 +1,5 @@
 import type { Approver, Lathe } from '@lathe/core';
+import { thrownText } from '@lathe/core/host';
 import type { Agent } from '../loop/agent.js';
 import type { Merge, MergeOutcome, Worktree } from '../worktrees/worktree.js';
 import { openWorktree, type WorktreePlace } from '../worktrees/worktrees.js';
@@ -39,9 +40,16 @@ export async function isolate<L extends Pick<Lathe, 'close'>>(
     const asking = { approver, ...(beforeChange && { beforeChange }) };
     const merge = { by: `the subagent ${name}`, into: origin, asking };
     const bringBack = async (problem: string | undefined) => {
-      if (problem === undefined) return describeMerge(await applying.run(signal, () => worktree.merge(merge, signal)));
-      const { patch } = await worktree.changes(signal);
-      return patch === '' ? '' : `It did not finish, so its changes were not applied:\n${patch}`;
+      let left = 'It did not finish, so its changes were not applied';
+      try {
+        if (problem === undefined)
+          return describeMerge(await applying.run(signal, () => worktree.merge(merge, signal)));
+      } catch (error) {
+        left = `Not all of its changes were applied, because of an error or a stop (${thrownText(error)})`;
+      }
+      // Also after an abort: nobody else has them.
+      const { patch } = await worktree.changes(new AbortController().signal);
+      return patch === '' ? '' : `${left}:\n${patch}`;
     };
     return { agent, bringBack, close };
   } catch (error) {

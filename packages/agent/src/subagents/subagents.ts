@@ -130,7 +130,6 @@ async function work(
   try {
     onOpen?.(agent);
     for await (const event of agent.prompt(task.prompt, signal)) onEvent(event, progress.add(event));
-    signal.throwIfAborted();
     const finished = progress.finished();
     const note = await opened.bringBack?.(finished.problem, signal);
     return { ...finished, ...(note !== undefined && { note }) };
