@@ -18,12 +18,15 @@ export async function inWorktree(
 ): Promise<number> {
   const worktree = await open(wanted, flags, io, signal);
   io.err(visibleText(`lathe: working in the worktree ${worktree.name} (${worktree.cwd})`));
-  let code: number | undefined;
+  let isSettled = false;
   try {
-    code = await work({ ...io, cwd: worktree.cwd, worktree: worktree.origin });
-    return signal.aborted ? code : await settle(code, worktree, flags, io);
+    const code = await work({ ...io, cwd: worktree.cwd, worktree: worktree.origin });
+    if (signal.aborted) return code;
+    const settled = await settle(code, worktree, flags, io);
+    isSettled = true;
+    return settled;
   } finally {
-    if (code === undefined || signal.aborted) await leave(worktree, io);
+    if (!isSettled) await leave(worktree, io);
     await worktree.release();
   }
 }
