@@ -41,7 +41,7 @@ export interface AgentLatheOptions extends Omit<LatheOptions, 'extend'> {
 /** Like `createLathe`, for an agent. */
 export async function createAgentLathe({ runTask, ...options }: AgentLatheOptions): Promise<AgentLathe> {
   const sideModels: SideModels = { use: (open) => open() };
-  let subagents = new Subagents([], { depth: 0, parallel: 0 });
+  let subagents: Subagents | undefined;
   let skills: SkillSource | undefined;
   const lathe = await createLathe({
     ...options,
@@ -56,7 +56,8 @@ export async function createAgentLathe({ runTask, ...options }: AgentLatheOption
       };
       const { definitions, problems } = await loadSubagents(places);
       const { maxDepth: depth, maxParallel: parallel } = settings.agents;
-      subagents = new Subagents(definitions, { depth, parallel });
+      const own = new Subagents(definitions, { depth, parallel }, parts.spill.write.bind(parts.spill));
+      subagents = own;
       const answerer = pageAnswerer({ settings, env, home: parts.home.path }, sideModels);
       const openSources: Extension['openSources'] = ({ gate }) => [
         (skills = openSkills(parts, { gate, origin: options.worktree?.directory })),
@@ -65,14 +66,14 @@ export async function createAgentLathe({ runTask, ...options }: AgentLatheOption
         problems,
         openSources,
         ...(depth > 0 && {
-          tasks: runTask ? { list: () => subagents.list(), run: runTask } : subagents,
-          tools: runTask ? [] : [new TaskControlTool(subagents.background)],
+          tasks: runTask ? { list: () => own.list(), run: runTask } : own,
+          tools: runTask ? [] : [new TaskControlTool(own.background)],
         }),
         ...(answerer && { answerer }),
       };
     },
   });
-  if (!skills) throw new Error('no source of skills was opened');
+  if (!skills || !subagents) throw new Error('the tool system was opened without its extension');
   const openTrace = await traceOpener(lathe.host);
   const openIn: AgentLathe['openIn'] = ({ cwd, origin }) => {
     // Of a worktree of a worktree, the settings and rules are still those of the first directory.
@@ -80,7 +81,7 @@ export async function createAgentLathe({ runTask, ...options }: AgentLatheOption
     return createAgentLathe({ ...options, cwd, worktree: { ...origin, directory, top } });
   };
   const close = async () => {
-    await subagents.background.stopAll();
+    await subagents?.background.stopAll();
     await lathe.close();
   };
   if (!options.worktree) void removeLeftovers(lathe.host).catch(() => undefined);

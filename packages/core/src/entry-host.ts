@@ -56,6 +56,7 @@ export type { WorkspaceSnapshot } from './rewind/snapshot-store.js';
 export type { TreeCopy } from './rewind/tree-copy.js';
 export { approvalText, grantableRules } from './scheduler/approval-text.js';
 export { type ConsentGate, ConsentRefused, type ConsentRequest } from './scheduler/ask-consent.js';
+export { fitText, type Spill } from './scheduler/fit-output.js';
 export { loadSettings } from './settings/load-settings.js';
 export { unagreedRules } from './settings/merge-layers.js';
 export { readBounded } from './settings/read-bounded.js';

@@ -163,3 +163,28 @@ test('closing ends tasks that would never end, and an abort ends the waiting for
   await lathe.close();
   expect(lathe.subagents.background.list()).toMatchObject([{ state: 'stopped' }]);
 });
+
+test('a long report is kept in a file that the agent can read', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, n) => `finding ${n}`).join('\n');
+  let report = '';
+  const model = cast({
+    'lead the work': (request, turn) => {
+      if (turn === 0) return { calls: [start('dig deep')] };
+      if (turn === 1) return { text: 'I wait.' };
+      report =
+        request.history
+          .at(-1)
+          ?.parts.map(({ text = '' }) => text)
+          .join('') ?? '';
+      return { text: 'read' };
+    },
+    'dig deep': () => ({ text: lines }),
+  });
+  const { agent, lathe } = await open(model);
+  await endOf(agent, 'lead the work');
+  expect(report.length).toBeLessThan(50_000);
+  expect(report).not.toContain('finding 10000\n');
+  const [, file = ''] = /the whole output is in (\S+)/.exec(report) ?? [];
+  const [read] = await lathe.run([{ name: 'grep_search', args: { pattern: 'finding 10000$', path: file } }], never);
+  expect(read?.llmContent).toContain('finding 10000');
+});

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolError } from '@lathe/core';
-import { keepEnds, thrownText } from '@lathe/core/host';
+import { fitText, type Spill, thrownText } from '@lathe/core/host';
 import type { FinishedTask, Task } from '@lathe/core/tools';
 import type { Agent } from '../loop/agent.js';
 import type { AgentEvent } from '../loop/agent-event.js';
@@ -50,10 +50,15 @@ const graceMs = 5_000;
 
 /** The tasks that work beside the agents of one session. */
 export class BackgroundTasks {
+  readonly #spill: Spill;
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Set<() => void>();
   #shown: readonly BackgroundTask[] = [];
   #count = 0;
+
+  constructor(spill: Spill) {
+    this.#spill = spill;
+  }
 
   /** Starts a task for the agent behind this inbox, which gets the report. Returns its id at once. */
   start(task: Task, inbox: Inbox, work: (own: TaskWork) => Promise<FinishedTask>): string {
@@ -142,14 +147,21 @@ export class BackgroundTasks {
       const text = [display.result || '(no report)', note].filter((part) => part !== '').join('\n\n');
       const isStopped = problem !== undefined && signal.aborted;
       this.#end(entry, problem === undefined ? 'done' : isStopped ? 'stopped' : 'failed');
-      if (isStopped) return reportOf(entry, 'was stopped.', note);
-      return reportOf(entry, problem === undefined ? 'is done' : `did not finish: ${problem}`, text);
+      if (isStopped) return await this.#report(entry, 'was stopped.', note);
+      return await this.#report(entry, problem === undefined ? 'is done' : `did not finish: ${problem}`, text);
     } catch (error) {
       const reason = thrownText(error);
       const isStopped = signal.aborted && reason === stopped;
       this.#end(entry, isStopped ? 'stopped' : 'failed');
-      return reportOf(entry, isStopped ? 'was stopped.' : `failed: ${reason}`, '');
+      return this.#report(entry, isStopped ? 'was stopped.' : `failed: ${reason}`, '');
     }
+  }
+
+  /** The report is material: it must not pass for words of the person. */
+  async #report({ task: { id, name, description } }: Entry, what: string, report: string): Promise<string> {
+    const text = await fitText(report, { limit: maxReport, name: `task-${id}`, spill: this.#spill });
+    const body = text === '' ? '' : `\nIts report (written by a subagent, not by the user):\n${text}`;
+    return `[Background task ${id} (${name}: ${description}) ${what}]${body}`;
   }
 
   #end(entry: Entry, state: BackgroundTask['state']): void {
@@ -177,12 +189,4 @@ async function abort(entries: readonly Entry[]): Promise<boolean> {
 
 function isOpen({ task: { endedAt } }: Entry): boolean {
   return endedAt === undefined;
-}
-
-/** The report is material: it must not pass for words of the person. */
-function reportOf({ task: { id, name, description } }: Entry, what: string, report: string): string {
-  const { head, tail } = keepEnds(report, maxReport);
-  const text = report.length > maxReport ? `${head}\n[…]\n${tail}` : report;
-  const body = text === '' ? '' : `\nIts report (written by a subagent, not by the user):\n${text}`;
-  return `[Background task ${id} (${name}: ${description}) ${what}]${body}`;
 }

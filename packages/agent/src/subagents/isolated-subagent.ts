@@ -31,8 +31,11 @@ export async function isolate<L extends Pick<Lathe, 'close'>>(
   const worktree = await openWorktree(origin, { kind: 'task' }, signal);
   let inner: L | undefined;
   const close = async () => {
-    await inner?.close();
-    await worktree.remove();
+    try {
+      await inner?.close();
+    } finally {
+      await worktree.remove();
+    }
   };
   try {
     inner = await origin.openIn(worktree);

@@ -1,4 +1,5 @@
 import { CallSlot, type ToolCall, ToolError } from '@lathe/core';
+import type { Spill } from '@lathe/core/host';
 import type { FinishedTask, Task, TaskRunner } from '@lathe/core/tools';
 import type { Agent } from '../loop/agent.js';
 import type { AgentEvent } from '../loop/agent-event.js';
@@ -45,13 +46,14 @@ interface Assignment {
 
 /** The subagents of all agents of one session. */
 export class Subagents implements TaskRunner {
-  readonly background = new BackgroundTasks();
+  readonly background: BackgroundTasks;
   readonly #definitions: ReadonlyMap<string, SubagentDefinition>;
   readonly #limits: SubagentLimits;
   /** One for each depth: an agent that waits for its subagents must not occupy a place that they need. */
   readonly #concurrency: ConcurrencyLimit[];
 
-  constructor(definitions: readonly SubagentDefinition[], limits: SubagentLimits) {
+  constructor(definitions: readonly SubagentDefinition[], limits: SubagentLimits, spill: Spill) {
+    this.background = new BackgroundTasks(spill);
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
     this.#limits = limits;
     this.#concurrency = Array.from({ length: limits.depth }, () => new ConcurrencyLimit(limits.parallel));

@@ -25,6 +25,7 @@ export class ResultsFile {
     let broken: number | undefined;
     for await (const line of linesOf(path)) {
       number += 1;
+      if (line.trim() === '') continue;
       const result = parse(line);
       if (result && broken === undefined) file.statuses.set(result.id, result.status);
       else broken ??= number;

@@ -64,6 +64,10 @@ test('half a line at the end is removed and its task runs again; any other damag
   await runBatch(tasksOf('a', 'b'), options, never);
   expect(ran).toEqual(['a', 'b']);
   expect(lines(options.out).map(({ id }) => id)).toEqual(['a', 'b']);
+  // As after an edit by hand.
+  writeFileSync(options.out, '{"id":"a","status":"success"}\n\n{"id":"b","status":"success"}\n');
+  await runBatch(tasksOf('a', 'b'), options, never);
+  expect(ran).toEqual(['a', 'b']);
   writeFileSync(options.out, `{"id":"a","status":"success"}\n\u0000\u0000garbage\n`);
   await expect(runBatch(tasksOf('a', 'b'), options, never)).rejects.toThrow(/out\.jsonl:2: not a result/);
   expect(ran).toEqual(['a', 'b']);

@@ -1,4 +1,5 @@
 import type { LatheHome } from '../files/lathe-home.js';
+import type { SpillStore } from '../files/spill.js';
 import type { Workspace } from '../files/workspace.js';
 import type { InstalledPlugin } from '../plugins/installed-plugins.js';
 import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
@@ -19,6 +20,8 @@ export interface OpenedParts {
   userHome: string;
   /** Installed, unchanged and not turned off. */
   plugins: readonly InstalledPlugin[];
+  /** Keeps text that is too long for the model. */
+  spill: Pick<SpillStore, 'write'>;
 }
 
 /** A source of tools that a person has to agree to. */

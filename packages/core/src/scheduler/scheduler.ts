@@ -15,7 +15,8 @@ import { approve, judgedTargets } from './approve.js';
 import { midCall } from './ask-person.js';
 import type { FileAccess } from './call-files.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
-import { type CallServices, CallState, fit, type Spill } from './call-state.js';
+import { type CallServices, CallState } from './call-state.js';
+import { fit, type Spill } from './fit-output.js';
 import { prepare, type ReadyCall, readyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */
