@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
-import { untilAborted } from '@lathe/core/host';
+import { untilAborted, visibleText } from '@lathe/core/host';
 import { answerOptions } from '../drivers/answer-options.js';
 import { isToolQuestion } from '../drivers/approval-answers.js';
 import { countingApprover } from './run-headless.js';
@@ -60,7 +60,8 @@ function questionOf(request: ApprovalRequest): object {
   const { tool: tool_name, callId: tool_use_id, args: input, reason: decision_reason, description } = request;
   const about = { decision_reason, description, title: request.confirmation.title, blocked_path: null };
   const permission_suggestions = grantsOf(request).map(({ suggestion }) => suggestion);
-  return { subtype: 'can_use_tool', tool_name, tool_use_id, input, permission_suggestions, ...about };
+  const choices = request.confirmation.choices?.map(({ id, label }) => ({ id, label: visibleText(label) }));
+  return { subtype: 'can_use_tool', tool_name, tool_use_id, input, permission_suggestions, choices, ...about };
 }
 
 /** The ways to say "always", as they are shown. */
@@ -75,15 +76,18 @@ function grantsOf(request: ApprovalRequest): { decision: Decision; suggestion: o
 }
 
 function decisionOf({ subtype, error, response }: Json, request: ApprovalRequest, interrupt: () => void): Decision {
-  const { behavior, message, interrupt: isInterrupt, updatedInput, updatedPermissions } = asObject(response);
-  const [yes] = answerOptions(request);
+  const { behavior, message, interrupt: isInterrupt, choice, updatedInput, updatedPermissions } = asObject(response);
+  const options = answerOptions(request);
+  const chosen = options.find(({ id }) => id.startsWith('choice:') && id.slice('choice:'.length) === choice);
+  const yes = choice === undefined ? options[0] : chosen;
   if (subtype !== 'success' || behavior !== 'allow' || !yes) {
     if (isInterrupt === true) interrupt();
-    const words = [message, error].find((each) => typeof each === 'string' && each !== '');
+    const problem = yes ? undefined : 'The answer is not one of the choices.';
+    const words = [message, error, problem].find((each) => typeof each === 'string' && each !== '');
     return { outcome: 'deny', ...(typeof words === 'string' && { message: words }) };
   }
   // Only what was asked about may run.
-  if (updatedInput !== undefined && JSON.stringify(updatedInput) !== JSON.stringify(request.args))
+  if (updatedInput !== undefined && !isDeepStrictEqual(updatedInput, request.args))
     return { outcome: 'deny', message: 'The answer changes the arguments of the call, which is not possible.' };
   // An answer can save the rules that it was shown, and no others.
   const wanted = Array.isArray(updatedPermissions) ? updatedPermissions : [];

@@ -44,12 +44,17 @@ class StreamDriver {
   readonly #parts: Parts;
   readonly #output: JsonOutput;
   readonly #prompts = new Channel<PartUnion[]>();
+  /** Prompts without a result. */
+  #open = 0;
+  /** Ends the first of them. */
   #turn = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#output = new JsonOutput(parts.permissions.send, { isPartial: parts.flags.includePartialMessages });
-    parts.permissions.interrupt = () => this.#turn.abort(new Error('interrupted'));
+    parts.permissions.interrupt = () => {
+      if (this.#open > 0) this.#turn.abort(new Error('interrupted'));
+    };
   }
 
   async run(): Promise<number> {
@@ -65,11 +70,15 @@ class StreamDriver {
   async #work(prompt: PartUnion[]): Promise<number> {
     const { lathe, session, permissions, io, signal } = this.#parts;
     const [output, denials, before] = [this.#output, [] as Denial[], permissions.unattended.count];
-    this.#turn = new AbortController();
     const ending = AbortSignal.any([signal, this.#turn.signal]);
     const text = prompt.filter((part) => typeof part === 'string').join('\n');
-    const files = await readMentions(text, lathe, io, ending);
+    const files = await readMentions(text, lathe, io, ending).catch((error: unknown) => {
+      if (ending.aborted) return [];
+      throw error;
+    });
     const end = await followPrompt(session, [...prompt, ...files], { output, denials, io }, ending);
+    this.#open -= 1;
+    this.#turn = new AbortController();
     output.end({ ...end, denials });
     return exitCode({ ...end, denials, neededApproval: permissions.unattended.count > before });
   }
@@ -105,6 +114,7 @@ class StreamDriver {
     }
     const parts = type === 'user' ? userParts(asObject(message['message'])['content']) : undefined;
     if (!parts) return 'a message is neither a control message nor one of the user with text or media in base64';
+    this.#open += 1;
     this.#prompts.push(parts);
     return undefined;
   }

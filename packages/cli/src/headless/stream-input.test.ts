@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bundleFile } from '../../../../testing/bundle.js';
@@ -21,15 +21,19 @@ interface Message {
   type: string;
   subtype?: string;
   request_id: string;
-  request: { subtype: string; tool_name: string; input: object; permission_suggestions: object[] };
+  request: { subtype: string; tool_name: string; input: object; permission_suggestions: object[]; choices?: object[] };
   response: { subtype: string; request_id: string; response?: object; error?: string };
   result?: string;
   message?: unknown;
 }
 
 /** `lathe -p --input-format stream-json`, driven line by line. */
-async function driven(script: ServerScript, flags: string[] = []) {
-  const [cwd, home, model] = [tempDirectory(), tempDirectory(), await modelServer(script)];
+async function driven(
+  script: ServerScript,
+  flags: string[] = [],
+  { cwd = tempDirectory(), home = tempDirectory() } = {},
+) {
+  const model = await modelServer(script);
   const args = ['-p', '--input-format', 'stream-json', '-o', 'stream-json', ...flags];
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...modelVariables('openai', model.url) };
   const child: ChildProcess = spawn(process.execPath, [program, ...args], { cwd, env });
@@ -146,6 +150,84 @@ test('an interrupt withdraws the question, ends the turn, and the next prompt wo
   expect(await next('result')).toMatchObject({ result: 'later' });
   expect(await end()).toBe(0);
   expect(existsSync(join(cwd, 'a'))).toBe(false);
+});
+
+test('an answer may list the arguments in another order', async () => {
+  const cwd = tempDirectory();
+  const args = { file_path: join(cwd, 'a.txt'), content: 'made' };
+  const script = [{ calls: [{ name: 'write_file', args }] }, { text: 'done' }];
+  const { control, prompt, next, answer, end } = await driven(script, [], { cwd });
+  await control(initialize);
+  prompt('go');
+  const updatedInput = { content: args.content, file_path: args.file_path };
+  answer(await next('control_request'), { behavior: 'allow', updatedInput });
+  await next('result');
+  expect([await end(), readFileSync(args.file_path, 'utf8')]).toEqual([0, 'made']);
+});
+
+test('a question with choices names them, and an answer chooses one of them', async () => {
+  const plan = { calls: [{ name: 'exit_plan_mode', args: { plan: 'do it' } }] };
+  const path = join(tempDirectory(), 'a.txt');
+  const edit = { calls: [{ name: 'write_file', args: { file_path: path, content: 'made' } }] };
+  const script = [plan, plan, edit, { text: 'done' }];
+  const options = { cwd: dirname(path) };
+  const { control, prompt, next, answer, end, model } = await driven(script, ['--approval-mode', 'plan'], options);
+  await control(initialize);
+  prompt('go');
+  const first = await next('control_request');
+  expect(first.request.choices).toMatchObject([{ id: 'default' }, { id: 'auto-edit', label: expect.any(String) }]);
+  answer(first, { behavior: 'allow', choice: 'yolo' });
+  answer(await next('control_request'), { behavior: 'allow', choice: 'auto-edit' });
+  await next('result');
+  expect(JSON.stringify(model.requests[1]?.body)).toContain('not one of the choices');
+  // The chosen mode applies, so no question about the edit follows.
+  expect([await end(), existsSync(path)]).toEqual([0, true]);
+});
+
+test('an interrupt right after a prompt ends it, and none ends a later one', async () => {
+  const { write, control, prompt, next, end, model } = await driven([{ text: 'done' }]);
+  const interrupt = { subtype: 'interrupt' };
+  await control(interrupt);
+  const user = { type: 'user', message: { content: 'go' } };
+  write([user, { type: 'control_request', request: interrupt }].map((each) => JSON.stringify(each)).join('\n'));
+  expect(await next('result')).toMatchObject({ is_error: true, error: { type: 'aborted' } });
+  expect(model.requests).toHaveLength(0);
+  await control(interrupt);
+  prompt('again');
+  expect([(await next('result')).result, await end()]).toEqual(['done', 0]);
+});
+
+test('an interrupt while a mentioned resource is read ends only this prompt', async () => {
+  const home = tempDirectory();
+  const marker = join(home, 'asked');
+  const server = `require('readline').createInterface(process.stdin).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const answers = {
+      initialize: { protocolVersion: params?.protocolVersion, capabilities: { resources: {}, tools: {} }, serverInfo: { name: 's', version: '1' } },
+      'tools/list': { tools: [] },
+      'resources/list': { resources: [{ uri: 'x://a', name: 'a' }] },
+    };
+    if (method === 'resources/read') require('fs').writeFileSync(${JSON.stringify(marker)}, '');
+    else if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] ?? {} }));
+  });`;
+  mkdirSync(join(home, '.lathe'));
+  const mcpServers = { silent: { command: process.execPath, args: ['-e', server] } };
+  writeFileSync(join(home, '.lathe/settings.json'), JSON.stringify({ mcpServers }));
+  const { control, prompt, next, end } = await driven([{ text: 'done' }], [], { home });
+  await control(initialize);
+  prompt('what is @silent:x://a?');
+  await expect.poll(() => existsSync(marker), { timeout: 20_000 }).toBe(true);
+  await control({ subtype: 'interrupt' });
+  expect(await next('result')).toMatchObject({ error: { type: 'aborted' } });
+  prompt('again');
+  expect([(await next('result')).result, await end()]).toEqual(['done', 0]);
+});
+
+test('a document may be plain text', async () => {
+  const { prompt, next, end, model } = await driven([{ text: 'done' }]);
+  prompt([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Plain words.' } }]);
+  await next('result');
+  expect([await end(), JSON.stringify(model.requests[0]?.body)]).toEqual([0, expect.stringContaining('Plain words.')]);
 });
 
 test('mode and model change in between, with the names of other agents', async () => {

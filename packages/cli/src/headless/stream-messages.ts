@@ -31,7 +31,8 @@ export function userParts(content: unknown): PartUnion[] | undefined {
 function partOf(value: unknown): PartUnion | undefined {
   const { type, text, source } = asObject(value);
   if (type === 'text' && typeof text === 'string') return text;
-  const { data, media_type: mimeType } = asObject(source);
+  const { type: encoding, data, media_type: mimeType } = asObject(source);
+  if (encoding === 'text' && typeof data === 'string') return { text: data };
   return typeof data === 'string' && typeof mimeType === 'string' ? { inlineData: { mimeType, data } } : undefined;
 }
 
