@@ -8,6 +8,12 @@ const mode = {
   description: 'How much runs without a question.',
 } as const;
 
+const modeName = {
+  type: 'string',
+  enum: [...mode.enum, 'auto', 'auto_edit', 'autoEdit', 'acceptEdits', 'bypassPermissions'],
+  description: 'A mode by any name that the command line takes: `auto` is `auto-edit`.',
+} as const;
+
 const effort = {
   type: 'string',
   enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
@@ -40,7 +46,7 @@ const session = {
 /** For a new session, and to change an open one. */
 const sessionSettings = {
   type: 'object',
-  properties: { mode, model: { type: 'string', minLength: 1 }, effort },
+  properties: { mode: modeName, model: { type: 'string', minLength: 1 }, effort },
   additionalProperties: false,
 } as const;
 

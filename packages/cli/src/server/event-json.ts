@@ -28,8 +28,7 @@ function sent(event: AgentEvent | SessionEvent): object {
     return { ...event, outcome: { ...event.outcome, returnDisplay, llmContent: undefined, response: undefined } };
   }
   if (event.type !== 'question-add') return event;
-  const { question } = event;
-  return { ...event, question: { ...question, confirmation: withoutFiles(question.confirmation) } };
+  return { ...event, question: { ...event.question, confirmation: withoutFiles(event.question.confirmation) } };
 }
 
 /** A diff shows what changes; the files before and after can be large. */

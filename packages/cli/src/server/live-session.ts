@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentLathe, Session } from '@lathe/agent';
 import type { ApiSession, FileChange, SessionSettings, SessionUsage } from '@lathe/agent/client';
+import { modeNamed } from '../command-line/approval-modes.js';
 import type { Flags } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
@@ -20,8 +21,6 @@ export interface LiveOptions {
   /** Questions are dismissed when nobody has asked for anything for this long. */
   absenceMs?: number;
 }
-
-const defaultAbsenceMs = 30 * 60_000;
 
 interface Parts {
   questions: OpenQuestions;
@@ -56,7 +55,7 @@ export class LiveSession {
   }
 
   static async open(options: LiveOptions, signal: AbortSignal): Promise<LiveSession> {
-    const { flags, io, resume, absenceMs = defaultAbsenceMs } = options;
+    const { flags, io, resume, absenceMs = 30 * 60_000 } = options;
     const questions = new OpenQuestions();
     const person = new Person(questions, io);
     const lathe = await openLathe(flags, io, { approver: person, asker: person, elicit: person.elicit });
@@ -124,7 +123,7 @@ export class LiveSession {
   prompt(text: string): ApiSession {
     if (this.#turn) throw new Rejection(409, 'The session is at work. Steer or cancel it, or wait.');
     const stop = new AbortController();
-    this.#title ||= text.trim().slice(0, 200);
+    this.#title = this.info.title || text.trim().slice(0, 200);
     const done = this.#work(text, stop.signal).finally(() => {
       this.#turn = undefined;
       this.#update();
@@ -155,7 +154,7 @@ export class LiveSession {
         throw new Rejection(422, errorMessage(error));
       });
     if (effort !== undefined) session.agent.effort = effort;
-    if (mode !== undefined) lathe.policy.mode = mode;
+    if (mode !== undefined) lathe.policy.mode = modeNamed(mode) ?? lathe.policy.mode;
     this.#update();
     return this.info;
   }

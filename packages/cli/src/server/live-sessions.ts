@@ -1,6 +1,7 @@
 import { SessionStore } from '@lathe/agent';
 import type { ApiSession, SessionSettings } from '@lathe/agent/client';
 import { LatheHome } from '@lathe/core/tools';
+import { modeNamed } from '../command-line/approval-modes.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { latheHome } from '../startup/open-lathe.js';
 import { type LiveOptions, LiveSession } from './live-session.js';
@@ -40,7 +41,8 @@ export class LiveSessions {
   }
 
   create({ mode, ...settings }: SessionSettings): Promise<LiveSession> {
-    const flags = { ...this.#options.flags, ...settings, ...(mode !== undefined && { approvalMode: mode }) };
+    const approvalMode = modeNamed(mode ?? '');
+    const flags = { ...this.#options.flags, ...settings, ...(approvalMode && { approvalMode }) };
     return this.#openNext({ ...this.#options, flags });
   }
 
@@ -102,8 +104,7 @@ export class LiveSessions {
   }
 
   #store(): Promise<SessionStore> {
-    const { io } = this.#options;
-    return SessionStore.open(new LatheHome(latheHome(io)), io.cwd);
+    return SessionStore.open(new LatheHome(latheHome(this.#options.io)), this.#options.io.cwd);
   }
 }
 

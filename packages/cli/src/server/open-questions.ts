@@ -51,6 +51,8 @@ export class OpenQuestions {
     if (problem !== undefined) throw new Rejection(422, problem);
     if (answer.text !== undefined && !option?.takesText)
       throw new Rejection(422, `The option ${answer.option} takes no text`);
+    if (answer.text === undefined && answer.option === 'edit')
+      throw new Rejection(422, 'The option edit needs a text: the whole new file');
     this.#waiting.delete(id);
     waiting.settle(answer);
   }

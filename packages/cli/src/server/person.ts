@@ -9,7 +9,6 @@ import type { OpenQuestions } from './open-questions.js';
 
 /** Nobody reads more, and a truncated question would be approved without being seen. */
 const maxQuestionChars = 200_000;
-const nobody = 'Nobody was there to answer.';
 
 const writeOption = { id: 'write', label: 'Write an answer', takesText: true };
 const yesNo = [
@@ -35,7 +34,7 @@ export class Person implements Approver, Asker {
     const asked = { kind: 'approval' as const, text, options: options.map(shown), callId, tool, confirmation };
     const answer = await this.#questions.ask({ ...asked, ...(isGuarded && { isGuarded }) }, signal);
     const option = options.find(({ id }) => id === answer?.option);
-    return option?.decide(answer?.text) ?? { outcome: 'deny', message: nobody };
+    return option?.decide(answer?.text) ?? { outcome: 'deny', message: 'Nobody was there to answer.' };
   };
 
   ask: Asker['ask'] = async (questions, signal) => {

@@ -45,7 +45,8 @@ test('a whole task: a prompt, a question answered once, files, usage, transcript
   const [listed] = await client.questions(id);
   expect(listed).toMatchObject({ id: question.id, confirmation: { newContent: 'bee\n' } });
   // An answer that was not offered changes nothing.
-  for (const answer of [{ option: 'always:everything' }, { option: 'yes', text: 'x' }, { option: '' }])
+  const wrong = [{ option: 'always:everything' }, { option: 'yes', text: 'x' }, { option: '' }, { option: 'edit' }];
+  for (const answer of wrong)
     await expect(client.answer(id, question.id, answer)).rejects.toMatchObject({ status: 422 });
   await client.answer(id, question.id, { option: 'yes' });
   await expect(client.answer(id, question.id, { option: 'no' })).rejects.toMatchObject({ status: 409 });
@@ -105,6 +106,7 @@ test('a session is listed, closed, opened again with its history, and deleted', 
   expect(await client.openSession(id)).toMatchObject({ id });
   await client.prompt(id, 'second');
   await until(client, id, 'prompt-end');
+  expect((await client.session(id)).title).toBe('first');
   expect((await client.messages(id)).messages).toHaveLength(4);
   await client.deleteSession(id);
   expect(await client.sessions()).toEqual([]);
@@ -136,6 +138,16 @@ test('mode, model and effort change while the session is open, and a model that 
     mode: 'yolo',
     effort: 'high',
   });
+  for (const [name, mode] of [
+    ['auto', 'auto-edit'],
+    ['auto_edit', 'auto-edit'],
+    ['autoEdit', 'auto-edit'],
+    ['acceptEdits', 'auto-edit'],
+    ['bypassPermissions', 'yolo'],
+  ] as const) {
+    expect(await client.updateSession(id, { mode: name })).toMatchObject({ mode });
+    expect(await client.createSession({ mode: name })).toMatchObject({ mode });
+  }
   await expect(client.updateSession(id, { model: 'ollama/none' })).rejects.toMatchObject({ status: 422 });
   await client.prompt(id, 'go');
   const types = (await until(client, id, 'prompt-end')).map(({ type }) => type);
