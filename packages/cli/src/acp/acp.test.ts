@@ -267,6 +267,14 @@ test('slash commands: built-in ones answer, those of files ask the model, a path
   await at.prompt(sessionId, '/usr/bin/env is what?');
   expect(at.heard(0)).toContain('Explain a.txt to me');
   expect(at.heard(1)).toContain('/usr/bin/env is what?');
+  // A file that the editor adds goes with its command, and with no other.
+  const resource = { type: 'resource' as const, resource: { uri: 'file:///b.txt', text: 'not saved yet' } };
+  const withFile = (text: string) => [{ type: 'text' as const, text }, resource];
+  await at.agent.request(session.prompt, { sessionId, prompt: withFile('/context') });
+  await at.prompt(sessionId, '/explain c.txt');
+  await at.agent.request(session.prompt, { sessionId, prompt: withFile('/explain ') });
+  expect(at.heard(2)).not.toContain('not saved yet');
+  expect(at.heard(3)).toMatch(/Explain \/b\.txt to me.*not saved yet/);
   at.assertConformance();
 });
 

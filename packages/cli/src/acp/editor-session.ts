@@ -176,6 +176,7 @@ export class EditorSession {
     if (content.length === 1 && content[0].trim() === '')
       throw RequestError.invalidParams(undefined, 'the prompt is empty');
     await this.#discover(signal);
+    this.#driver.attached = content.slice(1);
     const command = commands.run(content[0], { lathe, driver: this.#driver, io, signal });
     let end: PromptEnd | undefined;
     for await (const event of command ?? session.prompt(content, signal)) {

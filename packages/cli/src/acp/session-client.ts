@@ -50,8 +50,7 @@ export class SessionClient {
   }
 
   async readTextFile(path: string, signal: AbortSignal): Promise<string | undefined> {
-    const method = methods.client.fs.readTextFile;
-    const { content } = await this.#request<{ content?: unknown }>(method, { path }, signal);
+    const { content } = await this.#request<{ content?: unknown }>(methods.client.fs.readTextFile, { path }, signal);
     return typeof content === 'string' ? content : undefined;
   }
 

@@ -29,6 +29,8 @@ export class AgentDriver implements Driver {
   readonly #lathe: AgentLathe;
   #agent: Agent | Session;
   #lastOutput: PartUnion[] | undefined;
+  /** Goes to the model with the prompt of a command. */
+  attached: readonly PartUnion[] = [];
   /** Goes to the model with the next prompt. */
   readonly #shared: PartUnion[] = [];
 
@@ -104,7 +106,7 @@ export class AgentDriver implements Driver {
   }
 
   prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent> {
-    return this.#agent.prompt(content, signal);
+    return this.#agent.prompt([...content, ...this.attached], signal);
   }
 
   compact(signal: AbortSignal): AsyncIterable<AgentEvent> {
