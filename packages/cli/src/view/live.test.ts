@@ -201,6 +201,55 @@ test.skipIf(!hasBrowser)(
   60_000,
 );
 
+test.skipIf(!hasBrowser)(
+  'a session that cannot be opened leaves the page at the one it shows',
+  async () => {
+    const { url, client } = await agentServer([{ text: 'one' }, { text: 'two' }]);
+    const { page } = await openPage(url);
+    const { id: other } = await client.createSession();
+    await send(page, 'begin');
+    await row(page, 'one');
+    await page.locator(`[data-id="${other}"]`).waitFor();
+    await page.route(`**/${other}/open`, async (route) => {
+      await client.deleteSession(other);
+      await route.continue();
+    });
+    await page.locator(`[data-id="${other}"]`).click();
+    await status(page, 'There is no session');
+    await send(page, 'go on');
+    await row(page, 'two');
+    expect(await titles(page)).toEqual(['begin', 'one', 'go on', 'two']);
+  },
+  60_000,
+);
+
+test.skipIf(!hasBrowser)(
+  'a prompt is sent once however often Enter is pressed, and what is written meanwhile stays',
+  async () => {
+    const { url, client } = await agentServer([{ text: 'one' }, { text: 'two' }]);
+    const { page } = await openPage(url);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/v1/sessions', async (route) => {
+      if (route.request().method() === 'POST') await held;
+      await route.continue();
+    });
+    await send(page, 'begin');
+    await page.locator('#prompt').press('Enter');
+    await page.locator('#prompt').pressSequentially('next');
+    release();
+    await row(page, 'one');
+    await status(page, 'Ready.');
+    expect(await client.sessions()).toHaveLength(1);
+    expect(await page.locator('#prompt').inputValue()).toBe('next');
+    await page.route('**/prompt', (route) => route.abort());
+    await page.locator('#prompt').press('Enter');
+    await status(page, 'The server does not answer.');
+    expect(await page.locator('#prompt').inputValue()).toBe('next');
+  },
+  60_000,
+);
+
 /** A way to the server that can be cut. `resumed` says after which events a reader wanted to continue. */
 async function relay(target: URL): Promise<{ url: string; cut: () => void; resumed: number[] }> {
   const resumed: number[] = [];

@@ -1,11 +1,8 @@
 // Helpers of the page. Text from outside goes into the page only as textContent.
 export const byId = (id) => document.getElementById(id);
 
-export function make(name, className, text) {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
+export function make(name, className = '', text = '') {
+  return Object.assign(document.createElement(name), { className, textContent: text });
 }
 
 /** Sets the children of an element, and leaves alone those that stay the same: each new one costs style and layout. */

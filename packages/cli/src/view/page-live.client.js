@@ -11,6 +11,7 @@ const questions = new Map();
 let client;
 let session;
 let stop = new AbortController();
+let newest = stop;
 /** The question on the screen. */
 let asked;
 
@@ -73,18 +74,19 @@ async function listSessions() {
 }
 
 async function show(id) {
-  stop.abort();
-  stop = new AbortController();
-  const own = stop.signal;
+  const own = new AbortController();
+  newest = own;
   const opened = await client.openSession(id);
   const known = await client.messages(id);
-  if (own.aborted) return;
+  if (newest !== own) return;
+  stop.abort();
+  stop = own;
   questions.clear();
   drawQuestion();
   setFragment({ session: id });
   timeline.reset([]);
   setSession(opened);
-  void attempt(() => follow(id, known, own));
+  void attempt(() => follow(id, known, own.signal));
 }
 
 /** The messages from before the first event. All of them if what happened since cannot be told from them. */
@@ -166,9 +168,8 @@ function drawQuestion() {
   drawOptions(asked);
 }
 
-function makeButton(label, onClick, className) {
-  return Object.assign(make('button', className, label), { type: 'button', onclick: onClick });
-}
+const makeButton = (label, onClick, className) =>
+  Object.assign(make('button', className, label), { type: 'button', onclick: onClick });
 
 function drawOptions(question) {
   const choose = (option) => attempt(() => (option.takesText ? drawTextStep : answer)(question, option));
@@ -209,10 +210,16 @@ const create = async (settings) => show((await client.createSession(settings)).i
 async function sendPrompt() {
   const text = prompt.value;
   if (text.trim() === '') return;
-  if (!session) await create();
-  else if (session.status === 'stored') await show(session.id);
-  await (isAtWork() ? client.steer(session.id, text) : client.prompt(session.id, text));
+  // Another Enter must not send it again.
   prompt.value = '';
+  try {
+    if (!session) await create();
+    else if (session.status === 'stored') await show(session.id);
+    await (isAtWork() ? client.steer(session.id, text) : client.prompt(session.id, text));
+  } catch (error) {
+    prompt.value = [text, prompt.value].filter(Boolean).join('\n');
+    throw error;
+  }
 }
 
 /** Does what a person asks for instead of what the browser would do. */
@@ -240,11 +247,8 @@ prompt.addEventListener('keydown', (event) => {
 on('cancel', 'click', () => client.cancel(session.id));
 on('new', 'click', () => create());
 on('token-dialog', 'close', () => {
-  setFragment({
-    token: byId('token')
-      .value.trim()
-      .replace(/^.*#token=/, ''),
-  });
+  const token = byId('token').value.trim();
+  setFragment({ token: token.replace(/^.*#token=/, '') });
   return start();
 });
 Object.assign(keys, {
