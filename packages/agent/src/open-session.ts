@@ -1,5 +1,12 @@
 import { type PartListUnion, type ToolRegistry, textOf, toParts } from '@lathe/core';
-import { type Exposure, type ExposureSource, type RestoreOutcome, type RestorePlan, secretsOf } from '@lathe/core/host';
+import {
+  type Exposure,
+  type ExposureSource,
+  headOf,
+  type RestoreOutcome,
+  type RestorePlan,
+  secretsOf,
+} from '@lathe/core/host';
 import type { AgentLathe } from './create-agent-lathe.js';
 import type { Agent } from './loop/agent.js';
 import type { AgentEvent } from './loop/agent-event.js';
@@ -239,7 +246,7 @@ function sourcesOf({ sources, isCut }: ResumedSession): ExposureSource[] {
 function titleOf(content: PartListUnion): string {
   const parts = toParts(content);
   const asked = parts.find(({ text }) => text !== undefined && text.trim() !== '')?.text;
-  return (asked ?? textOf(parts)).trim().slice(0, maxTitle);
+  return headOf((asked ?? textOf(parts)).trim(), maxTitle);
 }
 
 function notesOn({ messages }: ResumedSession, registry: Pick<ToolRegistry, 'getTool'>): string[] {

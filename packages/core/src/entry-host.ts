@@ -69,7 +69,7 @@ export { parseBoundedJson } from './text/parse-json.js';
 export { redact, redactedJson } from './text/redact.js';
 export { boundsProblem, describeMismatch } from './text/schema/json-schema.js';
 export { schemaProblem } from './text/schema/schema-check.js';
-export { keepEnds } from './text/truncate.js';
+export { headOf, keepEnds } from './text/truncate.js';
 export { hasHiddenText, hiddenPlaces, visibleText } from './text/visible-text.js';
 export { builtIn, NotTrusted } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';

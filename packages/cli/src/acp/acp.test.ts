@@ -295,6 +295,14 @@ test.skipIf(!canSeeProcesses)(
   },
 );
 
+test('a title is not cut within a character, which some editors could not read', async () => {
+  const calls = ['', 'x'].map((begin, at) => shell(`echo ${begin}${'😀'.repeat(200)}`, `c${at}`));
+  const at = await editor({ args: ['--yolo'], script: [{ calls }, { text: 'Done.' }] });
+  await at.prompt((await at.open()).sessionId, 'go');
+  expect(at.of('tool_call')).toHaveLength(2);
+  expect(at.output.lines.filter((line) => /\\ud[89a-f]/.test(line))).toEqual([]);
+});
+
 test('nothing but the protocol reaches stdout, whatever the code of a tool prints', async () => {
   const tool = `import { defineTool } from '@lathe/core';
     export default defineTool({

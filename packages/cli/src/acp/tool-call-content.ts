@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
 import type { AgentLathe } from '@lathe/agent';
 import type { Confirmation, Display } from '@lathe/core';
-import { keepEnds, visibleText } from '@lathe/core/host';
+import { headOf, keepEnds, visibleText } from '@lathe/core/host';
 import { fenced } from '../render/fenced.js';
 
 /** Longer texts are cut in the middle. */
@@ -18,7 +18,7 @@ export function callHead(
   const { kind = 'other', displayName = name } = tools.getTool(name) ?? {};
   const words = kind === 'execute' || description === name ? description : `${displayName} ${description}`;
   return {
-    title: visibleText(words.trim()).slice(0, maxTitle) || name,
+    title: headOf(visibleText(words.trim()), maxTitle) || name,
     name,
     kind: kindOf(name, kind),
     locations: locationsOf(args, workspace.root),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentEvent, UsageReport } from '@lathe/agent';
 import type { Message, Usage } from '@lathe/agent/models';
 import type { FunctionResponse, Part } from '@lathe/core';
-import { responseText } from '@lathe/core/host';
+import { headOf, responseText } from '@lathe/core/host';
 import type { Outcome, Output, RunInfo } from './output.js';
 import { PartialMessages } from './partial-messages.js';
 
@@ -128,7 +128,7 @@ function resultOf(result: FunctionResponse) {
   const { id = '', response = {} } = result;
   const isError = response['error'] !== undefined;
   const text = responseText(result);
-  const content = text.length > maxResultCharacters ? `${text.slice(0, maxResultCharacters)}…` : text;
+  const content = text.length > maxResultCharacters ? `${headOf(text, maxResultCharacters)}…` : text;
   return { type: 'tool_result', tool_use_id: id, is_error: isError, content };
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@lathe/agent';
 import type { SessionEvent } from '@lathe/agent/client';
+import { headOf } from '@lathe/core/host';
 
 const maxStringChars = 65_536;
 const maxEventChars = 1_000_000;
@@ -15,7 +16,7 @@ export function smallJson(value: unknown): string {
   return JSON.stringify(value, function (this: unknown, key: string, each: unknown) {
     if (typeof each !== 'string' || each.length <= maxStringChars) return each;
     const isMedia = key === 'data' && typeof this === 'object' && this !== null && 'mimeType' in this;
-    return isMedia ? '' : `${each.slice(0, maxStringChars)}…`;
+    return isMedia ? '' : `${headOf(each, maxStringChars)}…`;
   });
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@lathe/agent';
 import { expect, test } from 'vitest';
+import { eventJson } from './event-json.js';
 import { EventLog } from './event-log.js';
 
 function all(log: EventLog, after = 0): { id: number; type: string; hasGap: boolean }[] {
@@ -86,6 +87,11 @@ test('ids of a log that begins later are greater, and an id from before it is no
   expect(all(log).map(({ id, hasGap }) => [id, hasGap])).toEqual([1001, 1002, 1003, 1004].map((id) => [id, false]));
   expect(all(log, 3)[0]).toMatchObject({ id: 1001, hasGap: true });
   expect(all(log, 1002)[0]).toMatchObject({ id: 1003, hasGap: false });
+});
+
+test('a text is not cut within a character', () => {
+  const json = eventJson({ type: 'text-delta', text: `${'x'.repeat(65_535)}😀` });
+  expect(JSON.parse(json).text).toBe(`${'x'.repeat(65_535)}…`);
 });
 
 test('long texts are cut, media and whole files are left out, and an event that is still too large is named only', () => {

@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentLathe, Session } from '@lathe/agent';
 import type { ApiSession, FileChange, SessionSettings, SessionUsage } from '@lathe/agent/client';
+import { headOf } from '@lathe/core/host';
 import { modeNamed } from '../command-line/approval-modes.js';
 import type { Flags } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
@@ -123,7 +124,7 @@ export class LiveSession {
   prompt(text: string): ApiSession {
     if (this.#turn) throw new Rejection(409, 'The session is at work. Steer or cancel it, or wait.');
     const stop = new AbortController();
-    this.#title = this.info.title || text.trim().slice(0, 200);
+    this.#title = this.info.title || headOf(text.trim(), 200);
     const done = this.#work(text, stop.signal).finally(() => {
       this.#turn = undefined;
       this.#update();

@@ -114,6 +114,17 @@ test('a session is listed, closed, opened again with its history, and deleted', 
   await expect(client.openSession(id)).rejects.toMatchObject({ status: 404 });
 });
 
+test('the title of a session is not cut within a character', async () => {
+  const { client } = await agentServer([{ text: 'one' }]);
+  const { id } = await client.createSession();
+  const begin = 'x'.repeat(199);
+  await client.prompt(id, `${begin}😀`);
+  await until(client, id, 'prompt-end');
+  expect((await client.session(id)).title).toBe(begin);
+  await client.closeSession(id);
+  expect(await client.sessions()).toMatchObject([{ title: begin }]);
+});
+
 test('a reader that comes back after the session was closed and opened again learns that it missed something', async () => {
   const { client } = await agentServer([{ text: 'one' }, { text: 'two' }, { text: 'three' }]);
   const { id } = await client.createSession();

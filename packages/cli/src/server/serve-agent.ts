@@ -53,11 +53,9 @@ async function answer(
   send(response, operation.status ?? (operation.result ? 200 : 204), json);
 }
 
-const isOperation = (name: string): name is OperationName => name in handlers;
-
 /** Patterns of the paths, in which `{name}` stands for any id. */
 const paths = Object.keys(apiOperations)
-  .filter(isOperation)
+  .filter((name): name is OperationName => name in handlers)
   .map((name) => {
     const { method, path } = apiOperations[name];
     return { name, method, pattern: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[\\w-]+)')}$`) };

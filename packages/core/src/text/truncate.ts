@@ -27,6 +27,11 @@ function lineStartAfter(text: string, at: number): number {
   return isLowSurrogate(text, at) ? at + 1 : at;
 }
 
+/** At most this many characters from the beginning. */
+export function headOf(text: string, limit: number): string {
+  return text.slice(0, isLowSurrogate(text, limit) ? limit - 1 : limit);
+}
+
 /** A cut here would split a surrogate pair, which no provider accepts. */
 export function isLowSurrogate(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
