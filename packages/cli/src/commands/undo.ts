@@ -15,7 +15,7 @@ export const command: Command = {
     const lathe = await openLathe(flags, io);
     try {
       if (flags.list) {
-        const lines = await list(lathe, count ?? defaultListed);
+        const lines = await list(lathe, count ?? defaultListed, signal);
         io.out(lines.length > 0 ? lines.join('\n') : 'Nothing to undo here.');
         return exitCodes.success;
       }
@@ -38,16 +38,14 @@ function parseCount([text, ...extra]: readonly string[]): number | undefined {
 }
 
 async function list(
-  { journal, workspace }: Pick<AgentLathe, 'journal' | 'workspace'>,
+  { changes, workspace }: Pick<AgentLathe, 'changes' | 'workspace'>,
   count: number,
+  signal: AbortSignal,
 ): Promise<string[]> {
-  const changes = await journal.list(Number.POSITIVE_INFINITY);
-  return changes
-    .filter(({ path }) => workspace.contains(path))
-    .slice(0, count)
-    .map(({ time, tool, path, before }) =>
-      visibleText(`${time}  ${tool}  ${before === null ? 'created ' : ''}${relative(workspace.root, path)}`),
-    );
+  const undoable = await changes.undoable({ count, root: workspace.root }, signal);
+  return undoable.map(({ time, tool, path, before }) =>
+    visibleText(`${time}  ${tool}  ${before === null ? 'created ' : ''}${relative(workspace.root, path)}`),
+  );
 }
 
 function describe(outcome: UndoOutcome, { workspace }: Pick<AgentLathe, 'workspace'>): string {

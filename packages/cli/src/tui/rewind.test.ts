@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { buildProgram } from '../../../../testing/lathe-program.js';
+import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { terminal, think } from '../../../../testing/terminal.js';
@@ -54,3 +54,38 @@ test.each([
   },
   90_000,
 );
+
+test('/undo after a rewind takes back the last change that is still there', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'one\n' });
+  const write = (name: string, content: string) => ({
+    name: 'write_file',
+    args: { file_path: join(cwd, name), content },
+  });
+  const edit = (before: string, after: string) => ({
+    name: 'edit',
+    args: { file_path: join(cwd, 'a.txt'), old_string: before, new_string: after },
+  });
+  const server = await modelServer([
+    { calls: [edit('one', 'two')] },
+    { text: 'The first is done.' },
+    { calls: [edit('two', 'three'), write('b.txt', 'new\n')] },
+    { calls: [write('b.txt', 'newer\n')] },
+    { text: 'The second is done.' },
+  ]);
+  const env = { HOME: tempDirectory(), ...modelVariables('openai', server.url) };
+  const { type, shows, exited } = terminal(['--yolo', 'first'], { cwd, env });
+  await shows('The first is done.');
+  type('second\r');
+  await shows('The second is done.');
+  type('/rewind 2 files\r');
+  await shows('Restored: 2 files.');
+  const list = await runProgram(['undo', '--list'], { cwd, home: env.HOME });
+  expect(list.stdout.trim().split('\n')).toEqual([expect.stringMatching(/edit {2}a\.txt$/)]);
+  type('/undo\r');
+  await shows('a.txt: restored');
+  expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
+  type('/undo\r');
+  await shows('Nothing to undo here.');
+  type('/quit\r');
+  expect(await exited()).toBe(0);
+}, 90_000);

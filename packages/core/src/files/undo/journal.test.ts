@@ -84,12 +84,24 @@ test('a file that somebody else changed or removed is skipped', async () => {
   expect(read('f')).toBe('theirs');
 });
 
-test('a change that never happened is nothing to undo', async () => {
-  const { root, journal, undo } = setUp({ f: 'a' });
+test('a change that never happened, or that is already taken back, is nothing to undo', async () => {
+  const { root, journal, write, read, undo } = setUp({ f: 'a' });
   const before = 'ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs';
   await journal.record({ tool: 'test', path: join(root, 'f'), before, after: 'x' }, Buffer.from('a'));
-  expect(await undo({ count: 1 })).toEqual(['unchanged']);
-  expect(await journal.list()).toEqual([]);
+  expect(await undo({ count: 1 })).toEqual([]);
+  await write('f', 'b');
+  await write('f', 'c');
+  await write('f', 'd');
+  await write('new', 'n');
+  await write('new', 'm');
+  writeFileSync(join(root, 'f'), 'b');
+  rmSync(join(root, 'new'));
+  expect(await undo({ count: 1 })).toEqual(['restored']);
+  expect(read('f')).toBe('a');
+  expect(await undo({ count: 9 })).toEqual([]);
+  // As after `/rewind redo`.
+  writeFileSync(join(root, 'new'), 'm');
+  expect(await undo({ count: 2 })).toEqual(['restored', 'removed']);
 });
 
 test('a change that failed is not in the journal', async () => {

@@ -87,14 +87,56 @@ export class FileChanges {
    * alone.
    */
   async undo(which: { count: number; root?: string } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
-    const changes = await this.#parts.journal.list(Number.POSITIVE_INFINITY);
-    const wanted = changes.filter(({ turn, path }) =>
-      'turn' in which ? turn === which.turn : which.root === undefined || isWithin(which.root, path),
-    );
+    const { journal } = this.#parts;
+    const all = await journal.list(Number.POSITIVE_INFINITY);
+    const wanted =
+      'count' in which ? await this.undoable(which, signal) : all.filter(({ turn }) => turn === which.turn);
     const outcomes: UndoOutcome[] = [];
-    for (const change of 'count' in which ? wanted.slice(0, which.count) : wanted)
-      outcomes.push(await undoChange(this.#parts, change, signal));
+    for (const change of wanted) {
+      const outcome = await undoChange(this.#parts, change, signal);
+      outcomes.push(outcome);
+      if (outcome.status === 'skipped') continue;
+      // What came later in this file is taken back already, and leads nowhere from its older content.
+      const later = all
+        .slice(
+          0,
+          all.findIndex(({ id }) => id === change.id),
+        )
+        .filter(({ path }) => path === change.path);
+      for (const { id } of later) await journal.forget(id);
+    }
     return outcomes;
+  }
+
+  /** The newest changes below `root` that are still there. A rewind has its own way back and is none of them. */
+  async undoable({ count, root }: { count: number; root?: string }, signal: AbortSignal): Promise<Change[]> {
+    const changes = (await this.#parts.journal.list(Number.POSITIVE_INFINITY)).filter(
+      ({ tool, path }) => tool !== 'rewind' && (root === undefined || isWithin(root, path)),
+    );
+    const gone = new Map<string, readonly Change[]>();
+    const found: Change[] = [];
+    for (const change of changes) {
+      if (found.length >= count) break;
+      const { path } = change;
+      const own =
+        gone.get(path) ??
+        (await this.#takenBack(
+          changes.filter((each) => each.path === path),
+          signal,
+        ));
+      gone.set(path, own);
+      if (!own.includes(change)) found.push(change);
+    }
+    return found;
+  }
+
+  /** Of the changes of one file: the newest ones, if the file has the content from before them, as after a rewind. */
+  async #takenBack(changes: readonly Change[], signal: AbortSignal): Promise<readonly Change[]> {
+    const [newest] = changes;
+    const current = newest && (await this.read(newest.path, signal).catch(() => undefined));
+    const hash = current === null ? null : current?.hash;
+    if (newest?.after === hash) return [];
+    return changes.slice(0, changes.findIndex(({ before }) => before === hash) + 1);
   }
 
   /** The journal keeps the text that was not saved. */
