@@ -10,6 +10,7 @@ import { exitCodes } from './command-line/exit-codes.js';
 import { helpText } from './command-line/help.js';
 import type { Io } from './command-line/io.js';
 import { sanitizeOutput } from './command-line/sanitize-output.js';
+import { reportWarnings } from './command-line/warnings.js';
 import { findCommand } from './commands/find-command.js';
 
 /** Parses the command line, runs the command and returns the exit code. */
@@ -37,7 +38,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       err,
       flush,
     };
-    if (!io.isInteractive || invocation.flags.prompt !== undefined) process.on('warning', reportWarning);
+    reportWarnings((message) => err(`lathe: ${message}`));
     return await dispatch(invocation, io);
   } catch (error) {
     return reportError(error, args);
@@ -61,11 +62,6 @@ function redirectConsole(): void {
 
 function debug(...words: unknown[]): void {
   if (process.env['LATHE_DEBUG']) err(format(...words));
-}
-
-/** Warnings of Lathe itself, such as an audit log that cannot be written. Those of Node have names of their own. */
-function reportWarning({ name, message }: Error): void {
-  if (name === 'Warning') err(`lathe: ${message}`);
 }
 
 function directoryOf({ flags }: Invocation): string {

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { describePort } from '@lathe/core/host';
 import { useEffect, useMemo, useRef } from 'react';
 import { shownMode } from '../command-line/approval-modes.js';
+import { reportWarnings } from '../command-line/warnings.js';
 import type { Completer } from '../completion/completer.js';
 import { type HistoryItem, renderItem } from '../render/history-item.js';
 import { oneLine } from '../render/lines.js';
@@ -124,11 +125,14 @@ function useStart(
   useEffect(() => {
     print(greeting);
     if (past.length > 0) void loaded.then(() => past.forEach(add));
+    const warn = (text: string) => add({ type: 'notice', level: 'warning', text });
+    const stopWarnings = reportWarnings(warn);
     lathe.background.onPort = ({ id }, port) =>
       add({ type: 'notice', level: 'info', text: `${id} can be opened at ${describePort(port)}` });
     // After the first frame, because servers may start slowly.
-    void discover().then((lines) => lines.forEach((text) => add({ type: 'notice', level: 'warning', text })));
+    void discover().then((lines) => lines.forEach(warn));
     if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });
+    return stopWarnings;
   }, []);
 }
 

@@ -195,3 +195,19 @@ test('SC11: a custom command shows its origin and needs approval; /memory lists 
   at.type('/quit\r');
   expect(await at.exited()).toBe(0);
 }, 90_000);
+
+test('an audit log and a collector that cannot be reached are each reported once on the screen', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'one\n' });
+  const HOME = tempDirectory({ '.lathe/audit': 'not a directory' });
+  const list = { name: 'list_directory', args: { path: cwd } };
+  const server = await modelServer([{ calls: [list, list] }, { calls: [list] }, { text: 'Listed.' }]);
+  const env = { HOME, ...modelVariables('openai', server.url), OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
+  const { type, shows, exited, text } = terminal(['list it'], { cwd, env });
+  await shows('Listed.');
+  await shows('The audit log cannot be written');
+  type('/quit\r');
+  expect(await exited()).toBe(0);
+  await shows('Telemetry is lost: http://127.0.0.1:1');
+  expect(text().match(/audit log cannot/g)).toHaveLength(1);
+  expect(text().match(/Telemetry is lost/g)).toHaveLength(1);
+}, 90_000);
