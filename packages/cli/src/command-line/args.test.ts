@@ -37,6 +37,10 @@ test.each<[string[], object]>([
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
   [['clear', 'it'], { command: undefined, operands: ['clear', 'it'] }],
   [['review'], { command: undefined, operands: ['review'] }],
+  [['help'], { command: undefined, operands: [], flags: { help: true } }],
+  [['help', 'tools'], { command: 'tools', operands: [], flags: { help: true } }],
+  [['help', 'me', 'with', 'undo'], { command: undefined, operands: ['help', 'me', 'with', 'undo'] }],
+  [['-p', 'help'], { command: undefined, flags: { prompt: 'help', help: false } }],
   [['-p', 'cleen'], { command: undefined, flags: { prompt: 'cleen' } }],
 ])('%j', (args, expected) => {
   expect(parse(...args)).toMatchObject(expected);
@@ -49,6 +53,7 @@ test.each([
   [['--sandbox', 'sometimes'], /required, auto, off/],
   [['--cwd'], /cwd/],
   [['tool'], /^there is no command tool; did you mean lathe tools\? To send it as a prompt: lathe -p tool$/],
+  [['version'], /did you mean lathe --version\?/],
   [['claen', '--json'], /did you mean lathe clean\?/],
   [['-o', 'xml'], /text, json, stream-json/],
   [['--allowed-tools', 'run_shell_command(git log'], /not balanced/],

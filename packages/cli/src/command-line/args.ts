@@ -116,6 +116,8 @@ function parseAll(args: readonly string[], commands: ReadonlySet<string>): Invoc
       flags: { ...flags, help: flags.help || asksForHelp(raw.after) },
     };
   const [first, ...rest] = positionals;
+  if (first === 'help' && flags.prompt === undefined && rest.every((word, at) => at === 0 && commands.has(word)))
+    return { command: rest[0], operands: [], flags: { ...flags, help: true } };
   if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
   if (first !== undefined && rest.length === 0 && flags.prompt === undefined) assertNoSlip(first, commands);
   return { command: undefined, operands: positionals, flags };
@@ -123,7 +125,8 @@ function parseAll(args: readonly string[], commands: ReadonlySet<string>): Invoc
 
 /** One word that is almost a command is a typing error, which no model should be asked about. */
 function assertNoSlip(word: string, commands: ReadonlySet<string>): void {
-  const meant = word.length < 4 ? undefined : [...commands].find((name) => isSlip(word, name));
+  const known = [...commands, '--version'];
+  const meant = word.length < 4 ? undefined : known.find((name) => isSlip(word, name) || name === `--${word}`);
   if (meant !== undefined)
     throw new UsageError(
       `there is no command ${word}; did you mean lathe ${meant}? To send it as a prompt: lathe -p ${word}`,
