@@ -26,12 +26,17 @@ export function renderItem(item: HistoryItem, context: ViewContext): string {
     case 'call':
       return renderCard(item.call, context, item.isExpanded ? { isExpanded: true } : {});
     case 'notice':
-      return wrapHanging(item.level === 'warning' ? style.warning(`! ${item.text}`) : style.dim(item.text), width).join(
-        '\n',
-      );
+      return (
+        item.level === 'warning' ? warningLines(item.text, context) : wrapHanging(style.dim(item.text), width)
+      ).join('\n');
     case 'output':
       return wrapHanging(item.text, width).join('\n');
   }
+}
+
+/** All lines begin below the text of the first one. */
+function warningLines(text: string, { style, width }: ViewContext): string[] {
+  return wrapHanging(style.warning(`! ${text.replaceAll('\n', '\n  ')}`), width);
 }
 
 /** True if the item shows more with `isExpanded`. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { renderDiff } from './diff.js';
+import { renderItem } from './history-item.js';
 import { renderMarkdown } from './markdown.js';
 import { styleFor } from './style.js';
 
@@ -29,6 +30,20 @@ test.each([
 test('a table that is too wide becomes one block per row', () => {
   expect(renderMarkdown('| name | about |\n|---|---|\n| x | a rather long text here |', 20, plain)).toBe(
     'name: x\nabout: a rather long\ntext here',
+  );
+});
+
+test('all lines of a warning begin below its text', () => {
+  const context = {
+    style: plain,
+    width: 20,
+    markdown: (text: string) => text,
+    isScreenReader: false,
+    toolName: String,
+  };
+  const text = 'The server ended.\nIt said: no module of this name';
+  expect(renderItem({ type: 'notice', level: 'warning', text }, context)).toBe(
+    '! The server ended.\n  It said: no module\n  of this name',
   );
 });
 

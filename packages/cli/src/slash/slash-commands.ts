@@ -115,9 +115,9 @@ function showTools({ lathe, print, style }: SlashContext): void {
 
 async function undo(argument: string, { lathe, print, signal }: SlashContext): Promise<void> {
   const count = argument === '' ? 1 : Number(argument);
-  if (!Number.isInteger(count) || count < 1) return print('/undo takes a number, at least 1.');
+  if (!Number.isInteger(count) || count < 1) return print('  /undo takes a number, at least 1.');
   const outcomes = await lathe.changes.undo({ count, root: lathe.workspace.root }, signal);
-  if (outcomes.length === 0) return print('Nothing to undo here.');
+  if (outcomes.length === 0) return print('  Nothing to undo here.');
   const lines = outcomes.map((outcome) => {
     const reason = outcome.status === 'skipped' ? `, ${outcome.reason}` : '';
     return visibleText(`  ${lathe.workspace.display(outcome.change.path)}: ${outcome.status}${reason}`);
@@ -129,7 +129,7 @@ function showTodos({ lathe, print }: SlashContext): void {
   const { todos } = lathe.todos;
   print(
     todos.length === 0
-      ? 'No todos.'
+      ? '  No todos.'
       : todos.map(({ content, status }) => visibleText(`  [${status}] ${content}`)).join('\n'),
   );
 }

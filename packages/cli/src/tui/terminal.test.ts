@@ -211,3 +211,17 @@ test('an audit log and a collector that cannot be reached are each reported once
   expect(text().match(/audit log cannot/g)).toHaveLength(1);
   expect(text().match(/Telemetry is lost/g)).toHaveLength(1);
 }, 90_000);
+
+test('an unknown slash command names the one that was probably meant', async () => {
+  const { type, shows, exited, text } = terminal(['console'], { cwd: tempDirectory() });
+  await shows('This is the console');
+  type('/udno\r');
+  await shows('Unknown command /udno. Did you mean /undo? /help lists the commands.');
+  type('/elephant\r');
+  await shows('Unknown command /elephant. /help lists the commands.');
+  type('/undo\r');
+  await shows('Nothing to undo here.');
+  expect(text()).toContain('\n  Nothing to undo here.');
+  type('/quit\r');
+  expect(await exited()).toBe(0);
+}, 90_000);
