@@ -1,4 +1,5 @@
 import type { CallStatus, Display } from '@lathe/core';
+import { countLines } from './diff.js';
 import { type DisplaySize, renderDisplay, wholeDisplay } from './display.js';
 import { lineWidth, oneLine, sanitize, wrapHanging } from './lines.js';
 import type { ViewContext } from './view-context.js';
@@ -83,10 +84,14 @@ function subjectOf({ name, description, display }: CallView, shownName: string):
   const text = name.includes('__') ? description.replace(' MCP Server) ', ') ') : description;
   const subject = text.startsWith(`${shownName} `) ? text.slice(shownName.length + 1) : text;
   if (typeof display !== 'object' || display.type !== 'file_diff') return subject;
-  const { fileName, diffStat: stat } = display;
+  const { fileName, fileDiff, diffStat: stat } = display;
   const end = subject.indexOf(fileName) + fileName.length;
-  const added = stat.model_added_lines + stat.user_added_lines;
-  return `${subject.slice(0, end)} +${added} -${stat.model_removed_lines + stat.user_removed_lines}`;
+  // What a person changed in the proposal may take back a part of it, so the sum would be too large.
+  const { added, removed } =
+    stat.user_added_lines + stat.user_removed_lines > 0
+      ? countLines(fileDiff)
+      : { added: stat.model_added_lines, removed: stat.model_removed_lines };
+  return `${subject.slice(0, end)} +${added} -${removed}`;
 }
 
 /** The title of a card: one line, or two on a narrow screen. */

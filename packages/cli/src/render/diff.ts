@@ -41,6 +41,13 @@ export function renderDiff(diff: string, style: Style, { width, maxLines = Numbe
   ].join('\n');
 }
 
+/** The added and removed lines of a unified diff. */
+export function countLines(diff: string): { added: number; removed: number } {
+  const { rows } = parseDiff(diff);
+  const count = (sign: string) => rows.filter((row) => 'sign' in row && row.sign === sign).length;
+  return { added: count('+'), removed: count('-') };
+}
+
 /** Notes are the lines above the first hunk, without the file names. */
 function parseDiff(diff: string): { notes: string[]; rows: (DiffLine | { note: string })[] } {
   const notes: string[] = [];

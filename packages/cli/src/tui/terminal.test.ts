@@ -64,7 +64,7 @@ test('a person edits a proposed change, and the model receives the edit', async 
   type('y');
   await shows('All done.');
   expect(readFileSync(join(cwd, 'a.js'), 'utf8')).toBe('const x = 2;\n');
-  expect(text()).toContain('✓ Edit');
+  expect(text()).toContain('✓ Edit a.js +1 -1');
   await shows(idle);
   type('/quit\r');
   expect(await exited()).toBe(0);
