@@ -62,14 +62,24 @@ const exists = (path: string) => attempt(() => lstatSync(osPath(path), { throwIf
  * dots and spaces, NTFS streams and short names all lead to the same file somewhere.
  */
 export function foldPath(path: string): string[] {
+  return foldLetters(path)
+    .split(/[\\/]/)
+    .map((segment) => (/[:~]|[. ]$/.test(segment) ? foldSegment(segment) : segment));
+}
+
+function foldSegment(segment: string): string {
+  const name = segment.replace(/:.*$/s, '').replace(/(?<![. ])[. ]+$/, '');
+  return /^git~\d+$/.test(name) ? '.git' : name;
+}
+
+function foldLetters(path: string): string {
+  // Nothing but the case of these letters can be folded, and most paths have no others.
+  if (/^[ -[\]-~]*$/.test(path)) return path.toLowerCase();
   return path
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}|\\x(?:E2\\x80\\x[89A][0-9A-F]|EF\\xBB\\xBF)/gu, '')
     .toLowerCase()
-    .normalize('NFKC')
-    .split(/[\\/]/)
-    .map((segment) => segment.replace(/:.*$/s, '').replace(/(?<![. ])[. ]+$/, ''))
-    .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
+    .normalize('NFKC');
 }
 
 /** The last segment of a path, folded in the same way. */
@@ -123,7 +133,7 @@ const secrets = compile(secretNames);
  * it: it usually holds keys. The file must exist, and where the name alone does not tell, its content decides.
  */
 export function sensitivityOf(realPath: string): string | undefined {
-  const name = (foldPath(realPath).at(-1) ?? '').replace(copyEnding, '');
+  const name = foldName(realPath.slice(realPath.lastIndexOf('/') + 1)).replace(copyEnding, '');
   if (!mayBeSensitive(name)) return undefined;
   const start = startOf(realPath);
   if (start === undefined || start === '') return undefined;

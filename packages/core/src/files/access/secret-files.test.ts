@@ -33,7 +33,7 @@ test.skipIf(process.platform !== 'linux')('ripgrep does not read secrets that ha
   expect(listed.map((path) => path.slice(root.length + 1)).toSorted()).toEqual(others.toSorted());
 });
 
-test('secrets right in a directory are found by their usual names', () => {
+test('secrets right in a directory are found by their usual names', async () => {
   const root = tempDirectory({
     '.netrc': '',
     '.gnupg/x': '',
@@ -42,6 +42,6 @@ test('secrets right in a directory are found by their usual names', () => {
     'a/.netrc': '',
     b: '',
   });
-  const found = secretsIn(toBytePath(root)).map((path) => path.slice(root.length + 1));
+  const found = (await secretsIn(toBytePath(root))).map((path) => path.slice(root.length + 1));
   expect(found.toSorted()).toEqual(['.gnupg/', '.netrc', '.ssh/id_a']);
 });

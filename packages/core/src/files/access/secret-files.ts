@@ -1,6 +1,9 @@
 import { lstatSync, readdirSync } from 'node:fs';
+import { Yielder } from '../../async/yielder.js';
 import { attempt } from '../../contract/errors.js';
 import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
+import { codeOf } from '../fs-error.js';
+import { directoryEntries } from '../search/directory-entries.js';
 import { secretNames } from './protected-names.js';
 import { secrecyOf, sensitivityOf } from './protected-paths.js';
 
@@ -17,7 +20,7 @@ export function isSecret(path: BytePath): boolean {
  * Secrets right below a directory that have their usual names, directories with a slash at the end. Finding the others
  * would take as long as a search.
  */
-export function secretsIn(directory: BytePath): BytePath[] {
+export async function secretsIn(directory: BytePath, signal?: AbortSignal): Promise<BytePath[]> {
   const paths = secretNames.filter((name) => !name.startsWith('/')).map((name) => asFolder(directory) + name);
   const found = paths.flatMap((path) => {
     if (!path.includes('*')) return existing(path);
@@ -26,10 +29,24 @@ export function secretsIn(directory: BytePath): BytePath[] {
       .map((name) => folder + name)
       .filter(isSecret);
   });
-  const sensitive = namesIn(directory)
-    .map((name) => asFolder(directory) + name)
-    .filter((path) => sensitivityOf(fromBytePath(path)) !== undefined);
-  return [...new Set([...found, ...sensitive])];
+  return [...new Set([...found, ...(await sensitiveFilesIn(directory, signal))])];
+}
+
+async function sensitiveFilesIn(directory: BytePath, signal: AbortSignal | undefined): Promise<BytePath[]> {
+  const yielder = new Yielder(signal);
+  const folder = asFolder(directory);
+  const place = fromBytePath(folder);
+  const found: BytePath[] = [];
+  try {
+    for (const { name } of directoryEntries(directory)) {
+      if (sensitivityOf(place + fromBytePath(name)) !== undefined) found.push(folder + name);
+      if (yielder.shouldYield) await yielder.yield();
+    }
+  } catch (error) {
+    // What cannot be listed is not searched either.
+    if (codeOf(error) === undefined) throw error;
+  }
+  return found;
 }
 
 function existing(path: BytePath): BytePath[] {

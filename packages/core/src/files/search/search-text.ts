@@ -1,5 +1,6 @@
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
+import { allDone } from '../../async/all-done.js';
 import { Yielder } from '../../async/yielder.js';
 import { secrecyOf } from '../access/protected-paths.js';
 import { isSecret, secretsIn, withoutSecrets } from '../access/secret-files.js';
@@ -65,7 +66,7 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   const resultOf = async (cut: FoundText['cut']) => shownText(found, cut, options.signal);
   try {
     const signal = AbortSignal.any([options.signal, time, enough.signal]);
-    await runSearch(ripgrep, { ...options, signal }, found);
+    await runSearch(ripgrep, options, signal, found);
     return await resultOf(found.isCounted ? undefined : 'limit');
   } catch (error) {
     options.signal.throwIfAborted();
@@ -77,8 +78,8 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   }
 }
 
-async function runSearch(ripgrep: Ripgrep, options: TextSearch, found: FoundLines): Promise<void> {
-  const { path, flags, isShown } = scopeOf(options, found.notes);
+async function runSearch(ripgrep: Ripgrep, options: TextSearch, signal: AbortSignal, found: FoundLines): Promise<void> {
+  const { path, flags, isShown, noteHidden } = scopeOf(options, found.notes);
   const nameOf = printedPaths(path);
   // Lines come file by file.
   let last = { path: '', isShown: false };
@@ -94,14 +95,17 @@ async function runSearch(ripgrep: Ripgrep, options: TextSearch, found: FoundLine
     if (isFileShown(nameOf(printed))) found.notes.add(binaryMatches, nameOf(printed));
   });
   const complaints = new Complaints(found.notes, { nameOf, isShown });
-  const code = await ripgrep.run([...searchFlags(options, found), ...flags, '-e', options.pattern], {
-    path,
-    signal: options.signal,
-    onOutput: (chunk) => output.push(chunk),
-    onError: (chunk) => complaints.push(chunk),
-  });
-  output.end();
-  complaints.checkEnd(code, output);
+  const search = async () => {
+    const code = await ripgrep.run([...searchFlags(options, found), ...flags, '-e', options.pattern], {
+      path,
+      signal,
+      onOutput: (chunk) => output.push(chunk),
+      onError: (chunk) => complaints.push(chunk),
+    });
+    output.end();
+    complaints.checkEnd(code, output);
+  };
+  await allDone([search(), noteHidden?.()]);
 }
 
 /** What ripgrep searches, and what of its output is shown. */
@@ -110,6 +114,8 @@ interface Scope {
   flags: string[];
   /** The path of a directory ends in a slash. */
   isShown: (path: BytePath) => boolean;
+  /** Notes what is not shown, beside the search: in a large directory this takes a while. */
+  noteHidden?: () => Promise<void>;
 }
 
 /** An invalid pattern is an error even when there is nothing to search. */
@@ -126,18 +132,22 @@ function scopeOf(options: TextSearch, notes: WalkNotes): Scope {
   const isVisible = (file: BytePath) => tree.visible.has(file);
   // A directory of secrets is searched when the call names it.
   if (secrecyOf(place) !== undefined || ownState?.has(place) === true) return { ...tree, isShown: isVisible };
-  // Notes must not depend on the pattern, or a secret could be guessed piece by piece.
-  noteSecrets(options, isVisible, notes);
   return {
     path: tree.path,
     flags: [...tree.flags, ...withoutSecrets],
     isShown: (file) => isVisible(file) && !isSecret(file) && ownState?.has(fromBytePath(file)) !== true,
+    noteHidden: () => noteSecrets(options, isVisible, notes),
   };
 }
 
-function noteSecrets(options: TextSearch, isVisible: (path: BytePath) => boolean, notes: WalkNotes): void {
+/** The notes do not depend on the pattern, or a secret could be guessed piece by piece. */
+async function noteSecrets(
+  options: TextSearch,
+  isVisible: (path: BytePath) => boolean,
+  notes: WalkNotes,
+): Promise<void> {
   const own = (options.ownState?.roots ?? []).map((root) => asFolder(toBytePath(root))).filter(isThere);
-  for (const path of [...secretsIn(options.path), ...own]) {
+  for (const path of [...(await secretsIn(options.path, options.signal)), ...own]) {
     const isDirectory = path.endsWith('/');
     const hider = options.rules.ignoredBy(fromBytePath(path.replace(/\/$/, '')), { isDirectory });
     if (hider === undefined && isVisible(path)) notes.add('not searched, because they hold secrets', path);
