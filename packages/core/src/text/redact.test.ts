@@ -33,6 +33,23 @@ test.each([
   expect(redact(text)).toBe(expected);
 });
 
+const prefixes =
+  'sk- rk- pk- sk_live_ rk_live_ pk_test_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- hf_ npm_ xoxa- xoxb- xoxp- tvly- gsk_ xai-';
+
+test.each(prefixes.split(' '))('a key that begins with %s', (prefix) => {
+  expect(redact(`${prefix}${'a1B2'.repeat(6)}`)).toBe('[redacted]');
+});
+
+test.each([
+  ['ASIAIOSFODNN7EXAMPLE', '[redacted]'],
+  ['basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==', 'basic [redacted]'],
+  ['X-Goog-Api-Key=0123456789', 'X-Goog-Api-Key=[redacted]'],
+  ['authorization: 0123456789', 'authorization: [redacted]'],
+  ['/o?sig=0123456789', '/o?sig=[redacted]'],
+])('%s', (text, expected) => {
+  expect(redact(text)).toBe(expected);
+});
+
 test.each([
   'const task = sk - 1; // basic idea',
   'The author: someone else; key = value',

@@ -9,7 +9,8 @@ export function redact(text: string, secrets: Iterable<string | undefined> = [])
     for (const spelling of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
       result = result.replaceAll(spelling, replacement);
   }
-  for (const [shape, substitute] of shapes) result = result.replace(shape, substitute);
+  for (const [parts, shape, substitute] of shapes)
+    if (parts.some((part) => result.includes(part))) result = result.replace(shape, substitute);
   return result;
 }
 
@@ -40,28 +41,42 @@ function isOpaque(key: string, value: string): boolean {
 
 const replacement = '[redacted]';
 
-/** Every quantifier is bounded or followed by something it cannot match, so hostile text costs linear time. */
-const shapes: [RegExp, string][] = [
+/**
+ * What each match contains at least one of, its shape and what replaces it. To look for the parts first saves most of the
+ * time: `npm run bench -- --only 'yes '`. Every quantifier is bounded or followed by something it cannot match, so hostile
+ * text costs linear time.
+ */
+const shapes: [string[], RegExp, string][] = [
   // Keys of model providers, code hosts, clouds and chat services, by their public prefixes.
-  [/\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, replacement],
-  [/\bAIza[A-Za-z0-9_-]{30,}/g, replacement],
-  [/\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|tvly-|gsk_|xai-)[A-Za-z0-9_-]{10,}/g, replacement],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, replacement],
-  [/\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}/g, replacement],
-  // A JSON web token.
-  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, replacement],
-  [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,10000}?-----END [A-Z ]{0,40}PRIVATE KEY-----/g, replacement],
-  // Credentials in headers, query strings and addresses.
-  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${replacement}`],
+  [['k-'], /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, replacement],
+  [['AIza'], /\bAIza[A-Za-z0-9_-]{30,}/g, replacement],
   [
+    ['_', '-'],
+    /\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|tvly-|gsk_|xai-)[A-Za-z0-9_-]{10,}/g,
+    replacement,
+  ],
+  [['AKIA', 'ASIA'], /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, replacement],
+  [['k_'], /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}/g, replacement],
+  // A JSON web token.
+  [['eyJ'], /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, replacement],
+  [
+    ['-----BEGIN'],
+    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,10000}?-----END [A-Z ]{0,40}PRIVATE KEY-----/g,
+    replacement,
+  ],
+  // Credentials in headers, query strings and addresses.
+  [[''], /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${replacement}`],
+  [
+    [':', '='],
     /((?:x-api-key|x-goog-api-key|api-key|authorization)["']?\s*[:=]\s*["']?)(?!Bearer|Basic)[^\s"',;]{6,}/gi,
     `$1${replacement}`,
   ],
   [
+    ['?', '&'],
     /([?&](?:key|api[-_]?key|(?:(?:access|auth|id|refresh|session|x-amz-security)[-_])?token|(?:client[-_])?secret|password|sig|(?:x-(?:amz|goog)-)?signature)=)[^&\s"'#]{4,}/gi,
     `$1${replacement}`,
   ],
-  [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,500}@/gi, `$1${replacement}@`],
+  [['@'], /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,500}@/gi, `$1${replacement}@`],
 ];
 
 /** A longer line without an end is cut between words, so that memory stays bounded. */
@@ -125,11 +140,13 @@ function before(secret: string, end: number, text: string): number {
 
 /** The end of what is ready, moved before a private key that would be cut in two. */
 function keyStartBefore(end: number, text: string): number {
-  const start = end === 0 ? -1 : text.lastIndexOf('-----BEGIN ', end - 1);
+  // Looking forward first takes a tenth of the time when there is none.
+  const start = end === 0 || !text.includes(keyMark) ? -1 : text.lastIndexOf(keyMark, end - 1);
   if (start < 0 || text.length - start > maxKeyChars) return end;
   const block = text.slice(start, end);
   return keyBegin.test(block) && !keyEnd.test(block) ? start : end;
 }
 
+const keyMark = '-----BEGIN ';
 const keyBegin = /^-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 const keyEnd = /-----END [A-Z ]{0,40}PRIVATE KEY-----/;
