@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SessionStore } from '../../packages/agent/dist/index.js';
 import { LatheHome } from '../../packages/core/dist/files/lathe-home.js';
@@ -11,7 +11,7 @@ import { modelStub } from '../model-stub.mjs';
 const kinds = {
   'permission rules': (scratch, count) => {
     const deny = Array.from({ length: count }, (_, n) => `run_shell_command(program-${n} *)`);
-    saveSettings(scratch, { permissions: { deny } });
+    changeSettings(scratch, { permissions: { deny } });
   },
   'sessions kept': async (scratch, count) => {
     const store = await SessionStore.open(new LatheHome(join(scratch, '.lathe')), scratch);
@@ -69,6 +69,7 @@ async function firstRequest(place, fill) {
   return { run, close: () => stub.close() };
 }
 
-function saveSettings(scratch, settings) {
-  writeFileSync(join(scratch, '.lathe', 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
+function changeSettings(scratch, change) {
+  const path = join(scratch, '.lathe', 'settings.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...change }), { mode: 0o600 });
 }
