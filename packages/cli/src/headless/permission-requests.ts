@@ -58,7 +58,8 @@ export class PermissionRequests implements Approver {
 
 function questionOf(request: ApprovalRequest): object {
   const { tool: tool_name, callId: tool_use_id, args: input, reason: decision_reason, description } = request;
-  const about = { decision_reason, description, title: request.confirmation.title, blocked_path: null };
+  const { title, warnings } = request.confirmation;
+  const about = { decision_reason, description, title, warnings: warnings?.map(visibleText), blocked_path: null };
   const permission_suggestions = grantsOf(request).map(({ suggestion }) => suggestion);
   const choices = request.confirmation.choices?.map(({ id, label }) => ({ id, label: visibleText(label) }));
   return { subtype: 'can_use_tool', tool_name, tool_use_id, input, permission_suggestions, choices, ...about };

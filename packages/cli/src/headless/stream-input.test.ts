@@ -21,7 +21,14 @@ interface Message {
   type: string;
   subtype?: string;
   request_id: string;
-  request: { subtype: string; tool_name: string; input: object; permission_suggestions: object[]; choices?: object[] };
+  request: {
+    subtype: string;
+    tool_name: string;
+    input: object;
+    permission_suggestions: object[];
+    choices?: object[];
+    warnings?: string[];
+  };
   response: { subtype: string; request_id: string; response?: object; error?: string };
   result?: string;
   message?: unknown;
@@ -184,6 +191,19 @@ test('a question with choices names them, and an answer chooses one of them', as
   expect([await end(), existsSync(path)]).toEqual([0, true]);
 });
 
+test('a question comes with its warnings', async () => {
+  const path = join(tempDirectory(), 'a.txt');
+  const edit = { calls: [{ name: 'write_file', args: { file_path: path, content: 'hid\u202eden' } }] };
+  const { control, prompt, next, answer, end } = await driven([edit, { text: 'done' }], [], { cwd: dirname(path) });
+  await control(initialize);
+  prompt('go');
+  const asked = await next('control_request');
+  expect(asked.request.warnings).toContainEqual(expect.stringContaining('invisible'));
+  answer(asked, { behavior: 'deny' });
+  await next('result');
+  expect([await end(), existsSync(path)]).toEqual([0, false]);
+});
+
 test('an interrupt right after a prompt ends it, and none ends a later one', async () => {
   const { write, control, prompt, next, end, model } = await driven([{ text: 'done' }]);
   const interrupt = { subtype: 'interrupt' };
@@ -268,8 +288,9 @@ test('a program that ends its input with a question open does not hang the turn'
 
 test('a line that is not a message is named and ignored, and hooks of a program are not dropped in silence', async () => {
   const { write, control, prompt, next, end, seen } = await driven([{ text: 'fine' }]);
-  for (const line of ['no json', '[1]', '{"type":"user"}', '{"type":"user","message":{"content":[{"type":"x"}]}}', ''])
-    write(line);
+  const users = [{ content: [{ type: 'x' }] }, { content: ' \n' }, { content: [] }];
+  const messages = users.map((message) => JSON.stringify({ type: 'user', message }));
+  for (const line of ['no json', '[1]', '{"type":"user"}', ...messages, '']) write(line);
   expect(await control({ ...initialize, hooks: { PreToolUse: [{}] } })).toMatchObject({
     subtype: 'error',
     error: expect.stringContaining('hooks'),
@@ -277,7 +298,7 @@ test('a line that is not a message is named and ignored, and hooks of a program 
   expect(await control({ subtype: 'rename_session' })).toMatchObject({ subtype: 'error' });
   prompt('go');
   expect(await next('result')).toMatchObject({ result: 'fine' });
-  expect(seen.filter(({ subtype }) => subtype === 'notice')).toHaveLength(4);
+  expect(seen.filter(({ subtype }) => subtype === 'notice')).toHaveLength(6);
   expect(await end()).toBe(0);
 });
 

@@ -20,12 +20,12 @@ function parseLine(line: string | undefined): Json | string {
   return parsed.ok ? asObject(parsed.value) : `a line is not JSON: ${parsed.problem}`;
 }
 
-/** The content of a user message; `undefined` if it is none. */
+/** The content of a user message; `undefined` if it is none, or says nothing. */
 export function userParts(content: unknown): PartUnion[] | undefined {
-  if (typeof content === 'string') return [content];
-  const parts = Array.isArray(content) ? content.map(partOf) : [];
-  const known = parts.flatMap((part) => part ?? []);
-  return known.length > 0 && known.length === parts.length ? known : undefined;
+  const blocks: unknown[] = Array.isArray(content) ? content : [{ type: 'text', text: content }];
+  const parts = blocks.flatMap((block) => partOf(block) ?? []);
+  const isBlank = parts.every((part) => typeof part === 'string' && part.trim() === '');
+  return isBlank || parts.length < blocks.length ? undefined : parts;
 }
 
 function partOf(value: unknown): PartUnion | undefined {
