@@ -132,9 +132,10 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   // Says which of them are not used, and why.
   const lathe = await openLathe(flags, io);
   await lathe.close();
+  const usedByName = new Map(lathe.plugins.map((plugin) => [plugin.name, plugin]));
   const entries = records.map(({ name, source: from, hash }) => {
     const source = 'url' in from ? { ...from, url: from.url.replace(/\/\/[^/@\s]+@/, '//***@') } : from;
-    const used = lathe.plugins.find((plugin) => plugin.name === name);
+    const used = usedByName.get(name);
     const { version = '', skills = [] } = used ?? {};
     return { name, version, isUsed: used !== undefined, skills: skills.length, source, hash };
   });
@@ -142,7 +143,7 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   else if (entries.length === 0) io.out('No plugins. Add one with: lathe plugin add <folder|archive|repository>');
   else
     for (const { name, version, source } of entries) {
-      const used = lathe.plugins.find((plugin) => plugin.name === name);
+      const used = usedByName.get(name);
       const from = 'url' in source ? source.url : source.path;
       io.out(visibleText(`${name} ${version}  ${used ? partsOf(used) : 'not used'}  from ${from}`));
     }
@@ -150,10 +151,10 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
 }
 
 function partsOf({ skills, servers, commands, agents, hooks, tools }: InstalledPlugin): string {
-  const [skillCount, serverCount] = [skills.length, Object.keys(servers).length];
+  const counted = (count: number, what: string) => count > 0 && `${count} ${what}${count === 1 ? '' : 's'}`;
   const parts = [
-    skillCount > 0 && `${skillCount} skill${skillCount === 1 ? '' : 's'}`,
-    serverCount > 0 && `${serverCount} server${serverCount === 1 ? '' : 's'}`,
+    counted(skills.length, 'skill'),
+    counted(Object.keys(servers).length, 'server'),
     commands !== undefined && 'commands',
     agents !== undefined && 'subagents',
     Object.keys(hooks).length > 0 && 'hooks',

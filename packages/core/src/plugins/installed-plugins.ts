@@ -84,9 +84,10 @@ export class InstalledPlugins {
 
   /** Removes a plugin and what its servers kept. */
   async remove(name: string): Promise<void> {
-    await this.#store.update((records) => records.filter((record) => record.name !== name));
     const { root, data } = this.placeOf(name);
+    // The record goes last: after a crash, the rest can be removed by name.
     for (const folder of [root, data]) await rm(folder, { recursive: true, force: true });
+    await this.#store.update((records) => records.filter((record) => record.name !== name));
   }
 }
 

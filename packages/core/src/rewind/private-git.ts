@@ -79,7 +79,7 @@ export class PrivateGit {
       if (!timeout.aborted) throw error;
       throw new GitFailure(`git ${args[0]} took longer than ${timeoutMs / 1000} s`);
     });
-    if (bytes > maxBytes) throw new GitFailure(`git ${args[0]} found too many files`);
+    if (bytes > maxBytes) throw new GitFailure(`git ${args[0]} printed more than ${maxBytes >> 20} MB`);
     if (code === null || !codes.includes(code))
       throw new GitFailure(`git ${args[0]} failed: ${complaint.trim() || `exit code ${code}`}`);
     return Buffer.concat(output);

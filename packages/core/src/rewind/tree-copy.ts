@@ -63,12 +63,7 @@ export class TreeCopy {
   }
 
   /** A patch of these files for `git apply`. What is not UTF-8 is in it as git writes binary files. */
-  async patch(
-    base: string,
-    { tree, files }: CopyChanges,
-    paths: ReadonlySet<string>,
-    signal: AbortSignal,
-  ): Promise<string> {
+  async patch(base: string, { tree, files }: CopyChanges, paths: Set<string>, signal: AbortSignal): Promise<string> {
     if (paths.size === 0) return '';
     const git = await this.#store.git(signal);
     const args = '-r -p --binary --full-index --no-renames --no-ext-diff --no-textconv'.split(' ');
