@@ -212,6 +212,14 @@ Test it with: lathe mcp test docs
   expect(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8')).toContain('docs-server');
 });
 
+test('mcp add for all folders asks for the full path of a file', async () => {
+  const cwd = tempDirectory({ 'server.js': '' });
+  const add = (...args: string[]) => lathe(['mcp', 'add', ...args], { cwd, home: tempDirectory() });
+  expect((await add('mine', '--', 'node', 'server.js')).stdout).toContain('use the full path of server.js.');
+  const full = await add('mine', '--', 'node', join(cwd, 'server.js'));
+  expect([full.code, full.stdout.includes('full path')]).toEqual([0, false]);
+});
+
 test('doctor asks the model and says why it does not answer', async () => {
   const { url } = await modelServer([{ text: 'ok' }, { fault: { kind: 'status', status: 401 } }]);
   const env = { OPENAI_API_KEY: 'wrong', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'some-model' };

@@ -112,7 +112,7 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
     const command = await findCommand(invocation.command);
     const extra = invocation.operands[command.maxOperands ?? Number.POSITIVE_INFINITY];
     if (extra !== undefined)
-      throw new UsageError(`lathe ${invocation.command} does not take the argument ${JSON.stringify(extra)}`);
+      throw new UsageError(`${invocation.command} does not take the argument ${JSON.stringify(extra)}`);
     const code = await command.run(invocation, io, controller.signal);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } catch (error) {

@@ -101,7 +101,7 @@ export function parseInvocation(args: readonly string[], commands: ReadonlySet<s
   const { command, flags } = invocation;
   // Without this it would work on the files that the person wants to keep from it.
   if (command !== undefined && flags.worktree !== undefined)
-    throw new UsageError(`lathe ${command} does not take --worktree`);
+    throw new UsageError(`${command} does not take --worktree`);
   return invocation;
 }
 

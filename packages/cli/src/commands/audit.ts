@@ -35,8 +35,7 @@ const maxSummary = 120;
 export const command: Command = {
   async run({ operands, flags }, io) {
     const { values, positionals } = parseFlags(operands, auditFlags);
-    if (positionals[0] !== undefined)
-      throw new UsageError(`lathe audit does not take ${JSON.stringify(positionals[0])}`);
+    if (positionals[0] !== undefined) throw new UsageError(`audit does not take ${JSON.stringify(positionals[0])}`);
     const { session = '', tool, denied = false } = values;
     const since = values.since === undefined ? 0 : timeOf(values.since);
     const tail = count('--tail', values.tail) ?? defaultTail;

@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import { type AgentLathe } from '@lathe/agent';
 import { projectSettings, saveSetting, showSetting, userSettings, visibleText } from '@lathe/core/host';
-import { type McpSource } from '@lathe/core/mcp';
+import type { McpServerSettings, McpSource } from '@lathe/core/mcp';
 import { LatheHome } from '@lathe/core/tools';
 import { type Flags, UsageError } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
@@ -37,8 +39,23 @@ async function add(args: readonly string[], flags: Flags, io: Io): Promise<numbe
   });
   const isUsed = scope === 'user' || (await isTrusted(flags, io));
   const next = isUsed ? '' : 'This folder is not trusted, so its servers are not used yet: lathe trust\n';
-  io.out(`Added ${name} to ${path}.\n${next}Test it with: lathe mcp test ${name}`);
+  const notes = scope === 'user' ? relativeFileNotes(server, io.cwd) : '';
+  io.out(`Added ${name} to ${path}.\n${next}${notes}Test it with: lathe mcp test ${name}`);
   return exitCodes.success;
+}
+
+/** A server for all folders starts where another file may have this name, or none. */
+function relativeFileNotes({ command = '', args = [], cwd }: McpServerSettings, here: string): string {
+  const isFileHere = (word: string) =>
+    !isAbsolute(word) && statSync(join(here, word), { throwIfNoEntry: false })?.isFile() === true;
+  const files = cwd === undefined ? [command, ...args].filter(isFileHere) : [];
+  return files
+    .map((file) =>
+      visibleText(
+        `The server starts in your home directory or, if you trust it, in the current one: use the full path of ${file}.\n`,
+      ),
+    )
+    .join('');
 }
 
 async function isTrusted(flags: Flags, io: Io): Promise<boolean> {

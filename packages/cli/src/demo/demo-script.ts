@@ -36,7 +36,7 @@ export function demoScript(root: string, paceMs: number): ScriptedTurn[] {
       ],
     },
     {
-      text: '## Done\n\n- **Cause:** the loop started at the second number.\n- **Change:** one character in `src/average.js`. Everything else is unchanged.\n\nYou can undo every change: with `/undo` here, with `lathe undo` in your own project.',
+      text: '## Done\n\n- **Cause:** the loop started at the second number.\n- **Change:** one character in `src/average.js`. Everything else is unchanged.\n\nYou can undo every change: with `/undo` in a session, with `lathe undo` in the shell.',
     },
   ];
   return turns.map((turn) => ({ delayMs: paceMs, ...turn }));

@@ -13,7 +13,7 @@ export function showCost({ driver, print }: SlashContext): void {
   if (!driver.conversation) return print('  The console asks no model, so nothing was spent.');
   const { usage, turns, milliseconds, cost } = driver.conversation.usage;
   const lines = [
-    `Requests    ${count(turns)}, ${Math.round(milliseconds / 1000)} s of work`,
+    `Requests    ${count(turns)}, ${Math.round(milliseconds / 1000)} s with the waits for answers`,
     `Tokens in   ${count(usage.inputTokens)}, of which ${count(usage.cachedInputTokens)} from the cache`,
     `Tokens out  ${count(usage.outputTokens)}, of which ${count(usage.reasoningTokens)} for reasoning`,
     `Cost        ${cost === undefined ? unknownCost : formatCost(cost)}`,

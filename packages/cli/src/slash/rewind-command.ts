@@ -23,7 +23,8 @@ export async function rewind(argument: string, context: Context): Promise<void> 
   const number = given || (await choosePoint(session.points, context));
   if (number === undefined) return undefined;
   const point = pointAt(session.points, number);
-  if (!point || !isPart(choice) || more.length > 0) return print(`  ${usage}`);
+  if (!isPart(choice) || more.length > 0) return print(`  ${usage}`);
+  if (!point) return print(`  There is nothing to go back to under ${visibleText(number)}. ${usage}`);
   const fixed = choice === '' && number === 'redo' ? 'both' : choice;
   const wanted = fixed === '' ? await chooseParts(session, point, context) : fixed;
   return wanted === undefined ? undefined : goBack(session, point, wanted, context);

@@ -22,7 +22,7 @@ export async function runFleet(args: readonly string[], io: FleetIo, signal: Abo
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command)
-    throw new FleetUsageError(`lathe fleet needs one of: ${Object.keys(commands).join(', ')}, status, watch, apply`);
+    throw new FleetUsageError(`fleet needs one of: ${Object.keys(commands).join(', ')}, status, watch, apply`);
   return command(rest, io, signal);
 }
 
