@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { group } from '../case.mjs';
 import { openLivePage } from '../live-page.mjs';
@@ -132,14 +133,58 @@ async function rawContestant({ scratch }, listen = listenHere) {
 
 async function latheContestant({ scratch }, listen) {
   const stub = await modelStub();
-  const env = { OPENAI_API_KEY: 'sk-none', OPENAI_BASE_URL: `${stub.url}/v1`, OPENAI_MODEL: 'stub' };
-  const server = await start([program, '--yolo', 'serve', '--agent'], scratch, env);
+  const server = await start([program, '--yolo', 'serve', '--agent'], scratch, modelVariables(stub));
   const close = async () => {
     await end(server);
     stub.close();
   };
   return { run: () => follow(server, stub, listen), close };
 }
+
+/** How long `lathe acp` takes to answer an editor that changes the effort all the time, while a command prints. */
+async function acpContestant({ scratch }) {
+  const stub = await modelStub();
+  const env = { PATH: process.env.PATH, HOME: scratch, ...modelVariables(stub) };
+  const stdio = ['pipe', 'pipe', 'ignore'];
+  const child = spawn(process.execPath, [program, '--yolo', 'acp'], { cwd: scratch, env, stdio });
+  const waiting = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, method, result, error } = JSON.parse(line);
+    if (method === undefined) waiting[id](result ?? Promise.reject(new Error(error.message)));
+  });
+  const request = (method, params) =>
+    new Promise((resolve) => {
+      const id = waiting.push(resolve) - 1;
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    });
+  await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const run = async () => {
+    stub.reset({ turns: 1, width: 1, call: () => ({ name: 'run_shell_command', args: { command: print } }) });
+    const { sessionId } = await request('session/new', { cwd: scratch, mcpServers: [] });
+    const before = peakMb(child.pid);
+    const done = { isReached: false };
+    const prompt = request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
+    void prompt.then(() => (done.isReached = true));
+    const found = [];
+    while (!done.isReached) {
+      const since = performance.now();
+      const value = found.length % 2 ? 'low' : 'high';
+      await request('session/set_config_option', { sessionId, configId: 'effort', value });
+      found.push(performance.now() - since);
+      await wait(5);
+    }
+    await prompt;
+    const time = p99(found.toSorted((a, b) => a - b));
+    return { time, memory: Math.max(0, peakMb(child.pid) - before), stall: 0, output: `${found.length} answers` };
+  };
+  const close = async () => {
+    await end({ child });
+    stub.close();
+  };
+  return { run, close };
+}
+
+const modelVariables = ({ url }) => ({ OPENAI_API_KEY: 'sk-none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'stub' });
 
 export const cases = group('events', [
   {
@@ -180,6 +225,17 @@ export const cases = group('events', [
     },
     goals: [{ metric: 'time', limit: 50, guard: 200 }],
     timeoutMs: 180_000,
+    rounds: 3,
+  },
+  {
+    name: `99 of 100 answers to an editor while a command prints ${megabytes} MB`,
+    note: 'over ACP, from the request of the editor to the answer',
+    contestants: { lathe: acpContestant },
+    goals: [
+      { metric: 'time', limit: 50, guard: 200 },
+      { metric: 'memory', limit: 64 },
+    ],
+    timeoutMs: 120_000,
     rounds: 3,
   },
 ]);

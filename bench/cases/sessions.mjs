@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createAgentLathe, openSession, openWorktree, SessionStore } from '../../packages/agent/dist/index.js';
 import { drained, group } from '../case.mjs';
 
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'dist', 'main.cjs');
 const never = new AbortController().signal;
 const megabytes = ({ isQuick }) => (isQuick ? 20 : 200);
 const subagents = 20;
@@ -60,6 +61,24 @@ export const cases = group('sessions', [
     },
     goals: [{ metric: 'time', than: 'raw', limit: 8, guard: 40 }],
     isQuick: true,
+  },
+  {
+    name: 'write the page of a session of 200 MB',
+    note: 'lathe view, from its start to its end; raw reads the file',
+    contestants: {
+      raw: async (place) => {
+        const { path } = await longSession(place);
+        return { run: () => String(readFileSync(path).length) };
+      },
+      lathe: async (place) => {
+        const { id } = await longSession(place);
+        const env = { PATH: process.env.PATH, HOME: place.scratch };
+        const args = [program, 'view', id, '--out', join(place.scratch, 'page.html')];
+        return { run: () => drained(process.execPath, args, { cwd: place.scratch, env }) };
+      },
+    },
+    goals: [{ metric: 'time', than: 'raw', limit: 40 }],
+    rounds: 3,
   },
   {
     name: `memory of each of ${subagents} subagents at once`,
