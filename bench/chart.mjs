@@ -1,4 +1,4 @@
-// results.svg: for each case one line, with a mark per contestant at its ratio to ours, on a scale of powers of ten.
+// results.svg: for each case one line, with a mark per contestant at its ratio to Lathe, on a scale of powers of ten.
 import { writeFileSync } from 'node:fs';
 import { round } from './judge.mjs';
 
@@ -17,15 +17,15 @@ const colours = {
   opencode: '#0e7490',
 };
 const panels = [
-  ['time', 'Time, as a multiple of ours'],
-  ['count', 'Counted (tokens, packages, megabytes), as a multiple of ours'],
-  ['memory', 'Peak memory above the start, as a multiple of ours'],
-  ['stall', 'Longest stall of the event loop, as a multiple of ours'],
-  ['output', 'Size of the answer, as a multiple of ours'],
+  ['time', 'Time, as a multiple of Lathe'],
+  ['count', 'Counted (tokens, packages, megabytes), as a multiple of Lathe'],
+  ['memory', 'Peak memory above the start, as a multiple of Lathe'],
+  ['stall', 'Longest stall of the event loop, as a multiple of Lathe'],
+  ['output', 'Size of the answer, as a multiple of Lathe'],
 ];
 /** What lies below these is noise, and counts as this much. */
 const floors = { time: 0.01, count: 1, memory: 1, stall: 2, output: 1 };
-const [left, width, right, rowHeight] = [380, 620, 60, 20];
+const [left, width, right, rowHeight] = [600, 620, 60, 20];
 
 export function writeChart(path, { cases }) {
   const all = Object.values(cases).filter(({ growth }) => !growth);
@@ -41,7 +41,7 @@ export function writeChart(path, { cases }) {
   writeFileSync(
     path,
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${total} ${top}" font-family="sans-serif" font-size="12">
-<title>Us, the peers and the raw limit</title>
+<title>Lathe, the peers and the raw limit</title>
 <rect width="${total}" height="${top}" fill="#ffffff"/>
 ${legend()}
 ${body.join('\n')}
@@ -50,7 +50,7 @@ ${body.join('\n')}
   );
 }
 
-/** The case as `{ name, marks: [contestant, ratio] }`, when somebody else was measured beside us. */
+/** The case as `{ name, marks: [contestant, ratio] }`, when another contestant was measured too. */
 function rowOf({ name, results, unit }, metric) {
   const isCount = unit !== undefined;
   if (isCount !== (metric === 'count') || results.lathe?.[metric] === undefined) return [];
@@ -71,7 +71,7 @@ function panel(title, rows, top) {
     const power = 10 ** (low + index);
     const isOurs = power === 1;
     return `<line x1="${x(power)}" x2="${x(power)}" y1="${top + 18}" y2="${bottom}" stroke="${isOurs ? '#0b7a3b' : '#dddddd'}"/>
-<text x="${x(power)}" y="${bottom + 14}" text-anchor="middle" fill="#444444">${isOurs ? '1 (ours)' : power}</text>`;
+<text x="${x(power)}" y="${bottom + 14}" text-anchor="middle" fill="#444444">${isOurs ? '1 (Lathe)' : tick(power)}</text>`;
   });
   const lines = rows.map(({ name, marks }, index) => {
     const y = top + 34 + index * rowHeight;
@@ -84,13 +84,18 @@ function panel(title, rows, top) {
   return `<text x="12" y="${top + 10}" font-size="14" font-weight="bold">${title}</text>\n${grid.join('\n')}\n${lines.join('\n')}`;
 }
 
+function tick(power) {
+  return power < 0.001 || power > 100_000 ? power.toExponential() : power.toLocaleString('en');
+}
+
 function legend() {
-  return Object.entries(colours)
-    .map(
-      ([who, colour], index) =>
-        `<circle cx="${20 + index * 88}" cy="18" r="5" fill="${colour}"/><text x="${29 + index * 88}" y="22" font-size="11">${who}</text>`,
-    )
-    .join('');
+  let x = 20;
+  const parts = Object.entries(colours).map(([who, colour]) => {
+    const part = `<circle cx="${x}" cy="18" r="5" fill="${colour}"/><text x="${x + 9}" y="22" font-size="11">${who}</text>`;
+    x += 36 + who.length * 7;
+    return part;
+  });
+  return parts.join('');
 }
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
