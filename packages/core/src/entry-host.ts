@@ -62,7 +62,7 @@ export { unagreedRules } from './settings/merge-layers.js';
 export { readBounded } from './settings/read-bounded.js';
 export { projectSettings, saveSetting, userSettings } from './settings/save-setting.js';
 export { showSetting } from './settings/show-setting.js';
-export { closestNames } from './text/closest-names.js';
+export { closestNames, likelyNames } from './text/closest-names.js';
 export { parseFrontMatter } from './text/front-matter.js';
 export { parseArguments } from './text/parse-arguments.js';
 export { parseBoundedJson } from './text/parse-json.js';

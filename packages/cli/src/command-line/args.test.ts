@@ -47,7 +47,8 @@ test.each<[string[], object]>([
 });
 
 test.each([
-  [['--nonsense'], /nonsense/],
+  [['--nonsense'], /nonsense'$/],
+  [['--modell', 'x'], /'--modell'. Did you mean --model\?$/],
   [['--approval-mode', 'sometimes'], /plan, default, auto, yolo/],
   [['--yolo', '--approval-mode', 'plan'], /cannot be used together/],
   [['--sandbox', 'sometimes'], /required, auto, off/],

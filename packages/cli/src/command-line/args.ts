@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { likelyNames } from '@lathe/core/host';
 import { approvalModes, type ModeName, modeNamed, shownMode } from './approval-modes.js';
 import { errorMessage } from './error-message.js';
 
@@ -199,7 +200,10 @@ export function parseFlags<const T extends NonNullable<ParseArgsConfig['options'
   } catch (error) {
     const message = errorMessage(error);
     // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
-    throw new UsageError(message.replace(/\. To specify a positional .*/s, ''));
+    const plain = message.replace(/\. To specify a positional .*/s, '');
+    const [, flag] = /^Unknown option '--([\w-]+)'/.exec(plain) ?? [];
+    const [meant] = flag === undefined ? [] : likelyNames(flag, Object.keys(known));
+    throw new UsageError(meant === undefined ? plain : `${plain}. Did you mean --${meant}?`);
   }
 }
 
