@@ -88,6 +88,7 @@ export const fixed = {
     ['core/src/rewind/snapshot-store.ts', 'keptDays', 'Days that a snapshot is kept'],
     ['core/src/rewind/private-git.ts', 'timeoutMs', 'Milliseconds of one command of git for a snapshot'],
     ['core/src/rewind/private-git.ts', 'maxOutputBytes', 'Bytes that a command of git for a snapshot may print'],
+    ['core/src/rewind/tree-copy.ts', 'maxPatchBytes', 'Bytes of the patch of a worktree'],
     [
       'core/src/rewind/borrow-index.ts',
       'maxIndexBytes',

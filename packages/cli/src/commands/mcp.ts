@@ -45,10 +45,10 @@ async function add(args: readonly string[], flags: Flags, io: Io): Promise<numbe
 }
 
 /** A server for all folders starts where another file may have this name, or none. */
-function relativeFileNotes({ command = '', args = [], cwd }: McpServerSettings, here: string): string {
+function relativeFileNotes({ command: program = '', args = [], cwd }: McpServerSettings, here: string): string {
   const isFileHere = (word: string) =>
     !isAbsolute(word) && statSync(join(here, word), { throwIfNoEntry: false })?.isFile() === true;
-  const files = cwd === undefined ? [command, ...args].filter(isFileHere) : [];
+  const files = cwd === undefined ? [program, ...args].filter(isFileHere) : [];
   return files
     .map((file) =>
       visibleText(

@@ -150,8 +150,9 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   return exitCodes.success;
 }
 
+const counted = (count: number, what: string) => count > 0 && `${count} ${what}${count === 1 ? '' : 's'}`;
+
 function partsOf({ skills, servers, commands, agents, hooks, tools }: InstalledPlugin): string {
-  const counted = (count: number, what: string) => count > 0 && `${count} ${what}${count === 1 ? '' : 's'}`;
   const parts = [
     counted(skills.length, 'skill'),
     counted(Object.keys(servers).length, 'server'),

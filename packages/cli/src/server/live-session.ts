@@ -23,6 +23,8 @@ export interface LiveOptions {
   absenceMs?: number;
 }
 
+const defaultAbsenceMs = 30 * 60_000;
+
 interface Parts {
   questions: OpenQuestions;
   session: Session;
@@ -56,7 +58,7 @@ export class LiveSession {
   }
 
   static async open(options: LiveOptions, signal: AbortSignal): Promise<LiveSession> {
-    const { flags, io, resume, absenceMs = 30 * 60_000 } = options;
+    const { flags, io, resume, absenceMs = defaultAbsenceMs } = options;
     const questions = new OpenQuestions();
     const person = new Person(questions, io);
     const lathe = await openLathe(flags, io, { approver: person, asker: person, elicit: person.elicit });

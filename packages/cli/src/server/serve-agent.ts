@@ -34,12 +34,7 @@ export async function serveAgent(options: ServeAgentOptions, signal: AbortSignal
   await serveLoopback({ ...options, isPublic, handle, errorBody, log, close: () => sessions.closeAll() }, signal);
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  sessions: LiveSessions,
-  signal: AbortSignal,
-): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, sessions: LiveSessions, signal: AbortSignal) {
   const { pathname, searchParams } = new URL(`http://localhost/${request.url?.slice(1)}`);
   if (request.method === 'GET' && pathname === '/openapi.json') return send(response, 200, JSON.stringify(openApi()));
   const { name, params } = findOperation(request.method ?? '', pathname);

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { Pauses } from '../async/deadline.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
-import { toResponse } from '../contract/content.js';
+import { boundMedia, type Part, type PartListUnion, toParts, toResponse } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
 import { isToolError, type ToolErrorType } from '../contract/errors.js';
 import type { Answer, ToolCall } from '../contract/tool-call.js';
-import { keepEnds } from '../text/truncate.js';
+import { fitText, keepEnds, placeOf, type Spill, withNote } from '../text/truncate.js';
 import type { AnyTool } from '../tools/tools.js';
 import { Declined } from './approve.js';
 import { askPerson } from './ask-person.js';
@@ -254,4 +254,30 @@ function shorten(message: string): string {
   if (message.length <= maxMessageChars) return message;
   const { head, tail, omitted } = keepEnds(message, maxMessageChars);
   return `${head}\n[${omitted} characters left out]\n${tail}`;
+}
+
+/** Cuts the text of a result to the tool's budget, and its media. The whole text goes to a file that the result names. */
+export async function fit(content: PartListUnion, ready: ReadyCall, spill: Spill): Promise<PartListUnion> {
+  const limit = ready.tool.maxOutputChars;
+  const bounded = boundMedia(content);
+  const parts = toParts(bounded);
+  const text = parts.map((part) => part.text ?? '').join('');
+  if (text.length <= limit) return bounded;
+  const name = `${ready.tool.name}-${ready.call.id}`;
+  if (parts.every((part) => part.text !== undefined)) return fitText(text, { limit, name, spill });
+  return cutInOrder(parts, limit, await placeOf(name, text, spill));
+}
+
+/** Keeps media where they are; of the texts, those that fit, and the ends of the first that does not. */
+function cutInOrder(parts: readonly Part[], limit: number, place: string): Part[] {
+  let left = limit;
+  let isCut = false;
+  return parts.flatMap((part): Part[] => {
+    if (part.text === undefined) return [part];
+    if (isCut) return [];
+    isCut = part.text.length > left;
+    if (isCut) return [{ text: withNote(keepEnds(part.text, left), place) }];
+    left -= part.text.length;
+    return [part];
+  });
 }

@@ -9,14 +9,14 @@ import { mayHaveRead, type ToolCall, uniqueId } from '../contract/tool-call.js';
 import type { CallWatcher } from '../contract/trace.js';
 import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
+import type { Spill } from '../text/truncate.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { type AnyTool, toResult } from '../tools/tools.js';
 import { approve, judgedTargets } from './approve.js';
 import { midCall } from './ask-person.js';
 import type { FileAccess } from './call-files.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
-import { type CallServices, CallState } from './call-state.js';
-import { fit, type Spill } from './fit-output.js';
+import { type CallServices, CallState, fit } from './call-state.js';
 import { prepare, type ReadyCall, readyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */

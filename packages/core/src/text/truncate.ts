@@ -37,3 +37,28 @@ export function isLowSurrogate(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff;
 }
+
+/** Keeps text that does not fit into the model's answer; returns the name of the file. */
+export type Spill = (name: string, text: string) => Promise<string>;
+
+/** Cuts a text to a limit. All of it goes to a file that the text then names. */
+export async function fitText(
+  text: string,
+  { limit, name, spill }: { limit: number; name: string; spill: Spill },
+): Promise<string> {
+  return text.length <= limit ? text : withNote(keepEnds(text, limit), await placeOf(name, text, spill));
+}
+
+/** A text that cannot be kept is reported all the same: the work is done. */
+export function placeOf(name: string, text: string, spill: Spill): Promise<string> {
+  return spill(name, text).then(spilledTo, whyNot);
+}
+
+export function withNote({ head, tail, omitted }: Cut, place: string): string {
+  return `${head}\n\n[${omitted} characters left out here; ${place}]\n\n${tail}`;
+}
+
+const spilledTo = (path: string) =>
+  `the whole output is in ${path} (use read_file with offset and limit, or grep_search, on it)`;
+const whyNot = (error: unknown) =>
+  `the whole output could not be kept: ${error instanceof Error ? error.message : 'unknown reason'}`;
