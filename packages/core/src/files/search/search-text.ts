@@ -1,6 +1,5 @@
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
-import { allDone } from '../../async/all-done.js';
 import { Yielder } from '../../async/yielder.js';
 import { secrecyOf } from '../access/protected-paths.js';
 import { isSecret, secretsIn, withoutSecrets } from '../access/secret-files.js';
@@ -95,7 +94,10 @@ async function runSearch(ripgrep: Ripgrep, options: TextSearch, signal: AbortSig
     if (isFileShown(nameOf(printed))) found.notes.add(binaryMatches, nameOf(printed));
   });
   const complaints = new Complaints(found.notes, { nameOf, isShown });
-  const search = async () => {
+  const noted = noteHidden?.();
+  // It is awaited at the end, also if it fails before.
+  noted?.catch(() => undefined);
+  try {
     const code = await ripgrep.run([...searchFlags(options, found), ...flags, '-e', options.pattern], {
       path,
       signal,
@@ -104,8 +106,9 @@ async function runSearch(ripgrep: Ripgrep, options: TextSearch, signal: AbortSig
     });
     output.end();
     complaints.checkEnd(code, output);
-  };
-  await allDone([search(), noteHidden?.()]);
+  } finally {
+    await noted;
+  }
 }
 
 /** What ripgrep searches, and what of its output is shown. */
