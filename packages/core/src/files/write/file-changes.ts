@@ -95,17 +95,15 @@ export class FileChanges {
     for (const change of wanted) {
       const outcome = await undoChange(this.#parts, change, signal);
       outcomes.push(outcome);
-      if (outcome.status === 'skipped') continue;
-      // What came later in this file is taken back already, and leads nowhere from its older content.
-      const later = all
-        .slice(
-          0,
-          all.findIndex(({ id }) => id === change.id),
-        )
-        .filter(({ path }) => path === change.path);
-      for (const { id } of later) await journal.forget(id);
+      if (outcome.status !== 'skipped') await this.#forgetLater(change, all);
     }
     return outcomes;
+  }
+
+  /** Later changes of the same file were taken back before, and lead nowhere from its older content. */
+  async #forgetLater({ id, path }: Change, newestFirst: readonly Change[]): Promise<void> {
+    const later = newestFirst.slice(0, newestFirst.map((each) => each.id).indexOf(id));
+    for (const each of later) if (each.path === path) await this.#parts.journal.forget(each.id);
   }
 
   /** The newest changes below `root` that are still there. A rewind has its own way back and is none of them. */
@@ -118,14 +116,9 @@ export class FileChanges {
     for (const change of changes) {
       if (found.length >= count) break;
       const { path } = change;
-      const own =
-        gone.get(path) ??
-        (await this.#takenBack(
-          changes.filter((each) => each.path === path),
-          signal,
-        ));
-      gone.set(path, own);
-      if (!own.includes(change)) found.push(change);
+      const ofFile = changes.filter((each) => each.path === path);
+      if (!gone.has(path)) gone.set(path, await this.#takenBack(ofFile, signal));
+      if (gone.get(path)?.includes(change) === false) found.push(change);
     }
     return found;
   }
